@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"wire"},
     "guard": {"runtime"},  # the public name of runtime's guards
     "control": {"runtime"},  # and of its plans
+    "trainers": {"runtime"},  # and of what trainers tell
     "pytest_plugin": {"capture", "runtime"},
     "wire": set(),
     "editor": {"model", "source"},

@@ -45,6 +45,7 @@ NOT_RUN = {
     "raf control run": _ELSEWHERE,
     "raf attach --debug-server": _ELSEWHERE,
     "raf top": _ELSEWHERE,
+    "raf watch": _ELSEWHERE,
     "raf tower": "serves until it is told to end",
     "raf diagnose /dev/shm": _ELSEWHERE,
     "raf show ring /dev/shm": _ELSEWHERE,

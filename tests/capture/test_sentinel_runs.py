@@ -28,6 +28,8 @@ def test_wrong_numbers_end_the_job_where_that_is_wanted(tmp_path: Path) -> None:
     done = run(tmp_path, "--watch", "enforce", "--on-desync", "abort", "--", "wrong.py", "silent", "0")
     assert done.returncode != 0 and "raf: ending the job" in done.stderr, done.stderr
     assert done.stderr.count("raf: ranks parted, and nothing stops them: call 59") == 1, done.stderr
+    told = "raf ends this job: ranks parted, and nothing stops them: call 59"
+    assert all(f"[rank {rank}] {told}" in done.stderr for rank in range(3)), done.stderr
     (found,) = json.loads((tmp_path / "case" / "watch.json").read_text())["findings"]
     assert (found["ranks"], found["certainty"], found["action"]) == ("1", "likely", "ended the job")
 
@@ -36,3 +38,24 @@ def test_what_is_legal_is_not_told(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     done = run(tmp_path, "--", "legal.py", "all", "8")
     assert done.returncode == 0 and "raf:" not in done.stderr, done.stderr
+
+
+def test_a_verdict_is_a_finding_too(tmp_path: Path) -> None:
+    """Nothing moves, and nobody's call is off: one waits for what never comes."""
+    pytest.importorskip("torch")
+    done = run(tmp_path, "--stall", "4", "--on-hang", "dump-and-kill", "--", "slow.py", "frozen", "600")
+    assert "HANG: rank 1 never came" in done.stderr, done.stderr
+    (found,) = json.loads((tmp_path / "case" / "watch.json").read_text())["findings"]
+    assert (
+        found["kind"] == "frozen"
+        and "ranks 0,2 stand in all_reduce SUM Float [1000] (call 50 of" in found["words"]
+    )
+    assert "rank 1 has not come to it; verdict: HANG: rank 1 never came" in found["words"]
+
+
+def test_calls_that_nobody_waits_for(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    done = run(tmp_path, "--", "slow.py", "storm", "60")
+    assert (
+        done.stderr.count("raf: calls pile up: rank 0 has ") == 1 and done.stderr.count("(certain)") == 1
+    ), done.stderr

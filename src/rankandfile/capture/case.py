@@ -59,6 +59,16 @@ def page(folder: Path) -> str:
     return f"page: {'open' if sys.platform == 'darwin' else 'xdg-open'} {shlex.quote(str(whole))}"
 
 
+def new_folder(out: Path | None) -> Path:
+    """A folder that holds nothing yet, by that name or the next one."""
+    first = out or Path(f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}")
+    folder, count = first, 1
+    while folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        count += 1
+        folder = first.with_name(f"{first.name}-{count}")
+    return folder
+
+
 class Case:
     """Gathers evidence into a folder of its own each time, and says what follows from it."""
 
@@ -77,6 +87,8 @@ class Case:
         """The folder of the last stall, for its stacks and what ranks did meanwhile."""
         self.shown: Path | None = None
         """The case of the verdict that was shown last."""
+        self.also: list[Callable[[Path], None]] = []
+        """Write more into a folder of evidence."""
         self._sizes: dict[Path, int] = {}
         self._moved = time.monotonic()
 
@@ -92,7 +104,7 @@ class Case:
         """The folder of a new case, with what the living and the dead tell now."""
         seen, codes = look()
         began, before = time.monotonic(), work.uses(seen)
-        folder = self._last = self._new_folder()
+        folder = self._last = new_folder(self._wishes.out)
         self._collect(folder, seen, codes)
         if stacks:
             self._take_stacks(seen, folder / "evidence" / "stacks")
@@ -108,13 +120,13 @@ class Case:
 
     def of_servers(self, servers: Sequence[debug_server.Server]) -> tuple[Path, set[int]]:
         """The folder of a new case, with what debug servers tell, and of which ranks."""
-        folder = self._new_folder()
+        folder = new_folder(self._wishes.out)
         seen = debug_server.collect(servers, folder / "evidence", self._say, APART_S)
         return folder, seen
 
     def of_end(self, look: Look, stood_still: bool) -> Path:
         """The job has ended. Stacks of a stall that it did not get over still tell."""
-        folder = self._new_folder()
+        folder = new_folder(self._wishes.out)
         self._collect(folder, *look())
         if stood_still and self._last is not None:
             with contextlib.suppress(OSError, shutil.Error):
@@ -150,20 +162,15 @@ class Case:
         files.logs(self._logs(), evidence / "logs")
         files.dumps(self._dumps, evidence / "dumps")
         files.environment(self._env, evidence / "env.txt")
+        for write in self.also:
+            with contextlib.suppress(OSError):
+                write(evidence)
         readable = self._kernel is None or self._kernel.collect(evidence / "kernel")
         if not readable and not self._said_open and any(codes.get(one.pid) == -9 for one in seen):
             self._said_open = True
             self._say(
                 "who sent SIGKILL stays open: the kernel's messages need root or CAP_SYSLOG (sudo dmesg)"
             )
-
-    def _new_folder(self) -> Path:
-        first = self._wishes.out or Path(f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}")
-        folder, count = first, 1
-        while folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            count += 1
-            folder = first.with_name(f"{first.name}-{count}")
-        return folder
 
     def _take_stacks(self, seen: Sequence[Seen], folder: Path) -> None:
         living = {

@@ -18,6 +18,7 @@ from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.together import Speaks, Told, confer
 from rankandfile.capture.revisions import Revisions, Stands, headline, publish
 from rankandfile.capture.sentinel import findings
+from rankandfile.capture.watch import processes
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
@@ -44,8 +45,10 @@ class Response:
         self._stalled_calls: int | None = None
         self.findings: list[Finding] = []
         """Of the sentinel, so far: they go into every case."""
-        self.stops_after = False
-        """The job is to be ended as soon as it has been looked at."""
+        self.cases: list[Path] = []
+        """What was diagnosed so far, and is to be kept."""
+        self._ends = ""
+        """Why the job is to be ended as soon as it has been looked at."""
         self._ending = False
         """The job is ended by us: what its ranks call on their way out changes nothing. Nor where a signal ends it."""
 
@@ -58,6 +61,16 @@ class Response:
         """The case of the verdict that holds."""
         stands = self._stands
         return stands.folder if stands is not None and not stands.late else None
+
+    @property
+    def verdict(self) -> tuple[str, Path] | None:
+        """The words of the verdict that this node has given and that holds, and its case."""
+        stands = self._stands
+        return (stands.words, stands.folder) if stands is not None and self.hang and not stands.told else None
+
+    def also(self, write: Callable[[Path], None]) -> None:
+        """Writes more into each case's folder of evidence."""
+        self._case.also.append(write)
 
     def begin(self, noticed: bool) -> None:
         """Look why the job stands still. `noticed`: it was seen here, and not on another node only."""
@@ -74,10 +87,18 @@ class Response:
         findings.write(folder, self.findings)
         self._case.judge(folder, lambda: self._stall.told)
         self._say(f"evidence of it: {folder}")
+        self.cases.append(folder)
         told(folder)
+
+    def ends(self, why: str) -> None:
+        """The job is to be ended as soon as it has been looked at; empty for what changes nothing."""
+        self._ends = self._ends or why
 
     def _stop(self) -> None:
         self._say("ending the job")
+        for one in self._roster.seen if self._ends else ():
+            if one.lives:
+                processes.write_on(one.pid, f"[rank {one.rank}] raf ends this job: {self._ends}\n")
         self._ending = True
         self._job.end()
 
@@ -117,7 +138,7 @@ class Response:
                 work()
             except Exception as error:
                 self._say(f"the diagnosis failed: {type(error).__name__}: {error}")
-            if self.stops_after and not self._ending:
+            if self._ends and not self._ending:
                 self._stop()
 
         self._thread = threading.Thread(target=run)
@@ -188,6 +209,7 @@ class Response:
         elif answer.is_hang:
             self._say(f"case: {folder}")
             self._stands = stands
+            self.cases.append(folder)
         elif idle:
             # Nobody was seen to wait, and nothing is wrong: there is nothing to keep.
             shutil.rmtree(folder, ignore_errors=True)
@@ -247,6 +269,7 @@ class Response:
         answer = self._case.judge(folder)
         verdict = answer.is_hang or answer.late
         self._say(f"the job ended with {code}{'' if verdict else '; no verdict'}; case: {folder}")
+        self.cases.append(folder)
         publish(self.nodes, "end", answer, folder)
 
 

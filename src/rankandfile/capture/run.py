@@ -31,6 +31,7 @@ from rankandfile.capture.watch.kernel import Kernel
 from rankandfile.capture.watch.rings import look
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
+from rankandfile.model.digest import Finding
 
 POLL_S, METRICS_S = 0.2, 5.0
 
@@ -56,6 +57,8 @@ class Options:
     """Gets the words and the case where ranks parted and the job goes on."""
     tower: str | None = None
     """Where reports are posted to."""
+    found: Sequence[Callable[[Finding], None]] = ()
+    """Get each finding of the comparisons."""
     metrics: Path | None = None
     """A textfile of how the job stands, kept while it runs."""
     plan: str = "off"
@@ -105,8 +108,9 @@ class _Watch:
         self._duty: Duty | None = None
         if options.watch != "off":
             wishes = DutyWishes(
-                options.watch == "enforce", options.on_desync == "abort", options.told, options.tower
-            )
+                options.watch == "enforce", options.on_desync == "abort", options.told, options.tower,
+                options.found,
+            )  # fmt: skip
             self._duty = Duty(wishes, self._response, self._stall, say)
 
     def until_end(self) -> int:

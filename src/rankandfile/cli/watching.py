@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from .console import err
+from .errors import UserError
+from .extras import brought_by
 from .output import may_be_folder
+
+if TYPE_CHECKING:
+    from rankandfile.capture.otel import Events
 
 Stall = Annotated[
     float | None,
@@ -33,6 +38,57 @@ CaseFolder = Annotated[
         help="Folder for the case. Default: raf-case-TIME, made when needed.",
     ),
 ]
+
+
+Notify = Annotated[
+    str | None,
+    Option(
+        "--notify",
+        metavar="URL|COMMAND",
+        help="Tell of a hang, and of ranks that part: a web hook as Slack's, or a command that gets the same JSON on "
+        "its standard input.",
+    ),
+]
+
+TowerUrl = Annotated[
+    str | None,
+    Option("--tower", metavar="URL", help="Post every second how far each rank is, and what was found."),
+]
+
+Otel = Annotated[
+    str | None,
+    Option(
+        "--otel",
+        metavar="URL|env",
+        help="Send each finding as an event of OpenTelemetry, over OTLP/HTTP: to this address, or where its variables "
+        "say. Needs the extra otel.",
+    ),
+]
+
+_WEB = ("http://", "https://")
+
+
+def check_notify(notify: str | None) -> None:
+    """Raises UserError for an address of another kind."""
+    if notify is not None and "://" in notify.partition(" ")[0] and not notify.startswith(_WEB):
+        raise UserError("--notify: the address of a web hook begins with http:// or https://")
+
+
+def check_tower(tower: str | None) -> None:
+    """The same."""
+    if tower is not None and not tower.startswith(_WEB):
+        raise UserError(f"--tower {tower}: its address begins with http:// or https://")
+
+
+def events_to(otel: str | None) -> Events | None:
+    """Raises UserError for an address of another kind, and where the extra is not installed."""
+    if otel is None:
+        return None
+    if otel != "env" and not otel.startswith(_WEB):
+        raise UserError(f"--otel {otel}: an address that begins with http:// or https://, or env")
+    with brought_by("otel", "--otel needs OpenTelemetry", "opentelemetry"):
+        from rankandfile.capture.otel import Events
+    return Events(otel, say)
 
 
 class OnPlan(str, Enum):

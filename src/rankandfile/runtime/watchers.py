@@ -7,7 +7,10 @@ from collections.abc import Callable
 Stepped = Callable[[tuple[str, ...]], None]
 Decided = Callable[[str, str, str], None]
 
+Phased = Callable[[str], None]
+
 on_step: list[Stepped] = []
+on_phase: list[Phased] = []
 on_decision: list[Decided] = []
 
 
@@ -15,6 +18,12 @@ def stepped(steps: tuple[str, ...]) -> None:
     """The job began a step; outermost first."""
     for tell in on_step:
         tell(steps)
+
+
+def phased(phase: str) -> None:
+    """The job came to a part of a step: data, forward, backward, optimizer, save or evaluate."""
+    for tell in on_phase:
+        tell(phase)
 
 
 def decided(kind: str, name: str, outcome: str) -> None:

@@ -45,6 +45,11 @@ PYTHON, NATIVE = 1, 2
 #: A pulse is where the main thread was while nothing else was recorded.
 CALL, STEP, DECISION, PULSE = 1, 2, 3, 4
 
+#: The kind of the decision that tells to which part of a step the job has come; its number there, from 1, is in
+#: `out_elements`.
+PHASE = "phase"
+PHASES = ("data", "forward", "backward", "optimizer", "save", "evaluate")
+
 #: Bits of a record's flags. A captured call went into a CUDA graph: it is made when the graph is replayed. One in
 #: flight is made in a handler, a `finally` or an `__exit__`, while an exception is on its way.
 SYNC, P2P, ON_DEVICE, CAPTURED, IN_FLIGHT = 1, 2, 4, 8, 16
@@ -108,6 +113,7 @@ class Record(NamedTuple):
     """The group's rolling hash after this call; 0 for a send or receive."""
     in_elements: int
     out_elements: int
+    """Of a step, its number and one, where it has a number; of a decision, the number of a phase."""
     splits: int
     """A digest of the split sizes; 0 without."""
     seq: int

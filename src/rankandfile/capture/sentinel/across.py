@@ -6,6 +6,7 @@ asks for the calls of both between the numbers at which they agree and differ, a
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
@@ -17,13 +18,14 @@ from msgspec import Struct
 
 from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.where_to_meet import MeetingPlace
+from rankandfile.capture.sentinel.clocks import Clocks
 from rankandfile.capture.sentinel.digests import digest
 from rankandfile.capture.sentinel.history import Call, History
 from rankandfile.capture.sentinel.parting import Parted, differing
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.telling import group_name
 from rankandfile.capture.sentinel.tree import Row, apart, merged, rows_of
-from rankandfile.model.digest import Frame
+from rankandfile.model.digest import Finding, Frame
 
 #: Between two rounds; how often it is asked who is there; how long a word stands.
 EVERY_S, MEMBERS_S, FRESH_S = 1.0, 5.0, 10.0
@@ -66,6 +68,11 @@ class Word(Struct, frozen=True, omit_defaults=True):
     handed: dict[str, tuple[Excerpt, ...]] = {}
     told: tuple[str, ...] = ()
     """Groups of which the node has told by itself."""
+    host: str = ""
+    time: float = 0.0
+    """When this was said, by the clock of its host."""
+    ends: str = ""
+    """It ends the job, and why: so do the others."""
 
 
 class Found(NamedTuple):
@@ -85,6 +92,11 @@ class Across:
         self.asks: dict[str, tuple[int, int]] = {}
         """Of which groups calls are wanted now."""
         self.found: deque[Found] = deque()
+        self.clocks: deque[Finding] = deque()
+        """Those that are apart."""
+        self.ended: str = ""
+        """Another node ends the job, and why."""
+        self._clocks = Clocks()
         self._told: set[str] = set()
         self._members: list[str] = []
         self._heard_last: dict[str, tuple[bytes, float]] = {}
@@ -110,10 +122,14 @@ class Across:
         first = min(fresh, key=lambda name: fresh[name].first, default=None)
         if first is None or mine.first < fresh[first].first:
             self.asks = self._compare([mine, *fresh.values()])
+            hosts = {name: word.host for name, word in fresh.items() if word.host != mine.host}
+            if (apart := self._clocks.apart(hosts, mine.host, time.time())) is not None:
+                self.clocks.append(apart)
         else:
             self.asks = fresh[first].asks
+        self.ended = self.ended or next((word.ends for word in fresh.values() if word.ends), "")
         self._count += 1
-        mine = msgspec.structs.replace(mine, asks=self.asks, count=self._count)
+        mine = msgspec.structs.replace(mine, asks=self.asks, count=self._count, time=time.time())
         place.put(f"{self._nodes.own}/watch", msgspec.msgpack.encode(mine))
 
     def _heard(self, place: MeetingPlace, name: str, now: float) -> Word | None:
@@ -123,7 +139,10 @@ class Across:
         if before is None or before[0] != data:
             # What is there when we come may be old.
             self._heard_last[name] = before = (data, now if before is not None else -FRESH_S)
-        return _read(data) if now - before[1] < FRESH_S else None
+        word = _read(data) if now - before[1] < FRESH_S else None
+        if word is not None and before[1] == now and word.time:
+            self._clocks.hear(name, word.time, time.time())
+        return word
 
     def _compare(self, words: Sequence[Word]) -> dict[str, tuple[int, int]]:
         """Which calls are wanted."""
@@ -174,8 +193,9 @@ def word_of(ranks: Mapping[int, Rank], asks: Mapping[str, tuple[int, int]], told
     names = {group: group_name(one) for rank in ranks.values() for group, one in rank.told.items()}
     handed = {group: tuple(_excerpts(group, ranks, span)) for group, span in asks.items()}
     return Word(
-        first=min(ranks, default=1 << 30), rows=tuple(rows), names=names, handed=handed, told=tuple(told)
-    )
+        first=min(ranks, default=1 << 30), rows=tuple(rows), names=names, handed=handed, told=tuple(told),
+        host=os.uname().nodename,
+    )  # fmt: skip
 
 
 def _excerpts(group: str, ranks: Mapping[int, Rank], span: tuple[int, int]) -> Iterator[Excerpt]:

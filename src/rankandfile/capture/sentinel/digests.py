@@ -16,22 +16,28 @@ MOST_GROUPS, AGAIN = 512, 60
 
 
 def digest(rank: Rank, now: float) -> Digest:
-    newest, pulse = rank.newest, rank.pulse
     used = sorted(rank.groups, key=lambda group: rank.groups[group].newest_ns, reverse=True)[:MOST_GROUPS]
-    step = rank.step_words().rpartition("/")[2].rpartition(" ")[2]
-    where = pulse if pulse is not None and newest is not None and pulse.number > newest.number else newest
     return Digest(
         rank=rank.rank,
         host=rank.seen.host[:400],
         time=now,
         state=_state(rank),
-        step=int(step) if step.isdecimal() and len(step) < 15 else None,
-        phase=rank.reading.came(where.stack).phase if where is not None else None,
+        step=rank.count,
+        phase=_phase(rank),
         calls=rank.calls,
         flight=sum(record.kind == layout.CALL for record in rank.tail.open.values()),
         since=rank.moved,
         groups=tuple(standing(group, rank.groups[group], rank, now) for group in used),
     )
+
+
+def _phase(rank: Rank) -> str | None:
+    """By the path of what it does now, and else as the program has said."""
+    newest, pulse, told = rank.newest, rank.pulse, rank.phase
+    where = pulse if pulse is not None and newest is not None and pulse.number > newest.number else newest
+    if where is None or (told is not None and told[0] > where.number):
+        return told[1] if told is not None else None
+    return rank.reading.came(where.stack).phase or (told[1] if told is not None else None)
 
 
 def standing(group: str, history: History, rank: Rank, now: float) -> Standing:

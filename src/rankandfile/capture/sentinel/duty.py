@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -11,18 +11,22 @@ from pathlib import Path
 
 import msgspec
 
+from rankandfile.capture.ras.witness import Witness, witness_of
 from rankandfile.capture.response import Response
+from rankandfile.capture.sentinel import findings
 from rankandfile.capture.sentinel.across import Across, Found, word_of
 from rankandfile.capture.sentinel.digests import Reports
+from rankandfile.capture.sentinel.handing import Handing
 from rankandfile.capture.sentinel.history import Call
+from rankandfile.capture.sentinel.naming import job_of
 from rankandfile.capture.sentinel.posting import Posting
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.sentinel import Sentinel
 from rankandfile.capture.sentinel.telling import parting
-from rankandfile.capture.watch.processes import environment
+from rankandfile.capture.sentinel.telling_slow import frozen
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.capture.watch.stall import Stall
-from rankandfile.model.digest import Finding, Frame, Job
+from rankandfile.model.digest import Finding, Frame
 
 #: Between two looks; how long a job must have stood still to be looked at as one that hangs; how long it must go on
 #: to be one that does not.
@@ -42,6 +46,8 @@ class DutyWishes:
     """End the job when ranks have parted; without `enforce`, only say that it would be ended."""
     told: Callable[[str, Path], None] | None = None
     tower: str | None = None
+    found: Sequence[Callable[[Finding], None]] = ()
+    """Get each finding, and once more when it is over."""
 
 
 class Duty:
@@ -50,14 +56,19 @@ class Duty:
     def __init__(self, wishes: DutyWishes, response: Response, stall: Stall, say: Say) -> None:
         self._wishes, self._response, self._stall, self._say = wishes, response, stall, say
         self.sentinel = Sentinel()
-        self._looked = self._reported = self._shared = 0.0
+        self._looked = self._reported = self._shared = self._asked = 0.0
+        self._witness: Witness | None = None
         self._across: Across | None = None
         self._posting = Posting(wishes.tower, say) if wishes.tower else None
+        self._handing = Handing(wishes.tower, say) if wishes.tower else None
         self._reports: dict[str, Reports] = {}
         self._new: list[Finding] = []
         self._said: list[float] = []
         self._waiting: list[tuple[float, Finding]] = []
         """Told, and not looked into yet, with when."""
+        self._frozen: Finding | None = None
+        self._ends = ""
+        """Why the job is ended by us."""
 
     def look(self, seen: Sequence[Seen]) -> None:
         now = time.monotonic()
@@ -66,11 +77,22 @@ class Duty:
             for finding in self.sentinel.look(seen):
                 self._tell(finding, now)
         self._beyond(now)
+        self._still()
+        self._ask(now)
         if self._posting is not None and now - self._reported >= REPORT_S:
             self._reported = now
             self._report(self._posting)
+        self._hand_over()
         if self._waiting and not self._response.busy:
             self._look_into(now)
+
+    def _hand_over(self) -> None:
+        """Cases that are there by now; of the program that reports most ranks."""
+        if self._handing is None or not self._reports:
+            return
+        job = max(self._reports.values(), key=lambda one: one.job.world).job
+        for case in list(self._response.cases):
+            self._handing.hand(case, job.id)
 
     def _beyond(self, now: float) -> None:
         """The other nodes, once there are any."""
@@ -81,10 +103,18 @@ class Duty:
             self._across = Across(nodes)
         if now - self._shared >= REPORT_S:
             self._shared = now
-            programs = self.sentinel.ranks.programs().values()
-            ranks = max(programs, key=len, default={})
+            ranks = self._ranks()
             told = [one.group for one in self._response.findings]
-            self._across.own = word_of(ranks, self._across.asks, told)
+            own = word_of(ranks, self._across.asks, told)
+            self._across.own = msgspec.structs.replace(own, ends=self._ends[:4000])
+        acts = self._wishes.enforce and self._wishes.abort and not self._response.busy
+        if acts and self._across.ended and not self._ends:
+            self._ends = self._across.ended
+            self._say(f"another node ends the job: {self._ends}")
+            self._response.ends(self._ends)
+            self._response.keep(lambda _: None)
+        while self._across.clocks:
+            self._tell(self._across.clocks.popleft(), now)
         while self._across.found:
             found = self._across.found.popleft()
 
@@ -93,10 +123,57 @@ class Duty:
 
             self._tell(parting(found.parted, found.group, found.name, path, time.time()), now)
 
+    def _still(self) -> None:
+        """A verdict stands, of a job in which no other comparison found anything: it goes to whoever reads findings."""
+        verdict = self._response.verdict
+        if self._frozen is not None and verdict is None:
+            self._note(msgspec.structs.replace(self._frozen, over=True, time=time.time()))
+            self._frozen = None
+        elif (
+            self._frozen is None and verdict is not None and not any(map(_explains, self._response.findings))
+        ):
+            words, case = verdict
+            found = frozen(self._ranks(), words, time.time())
+            self._frozen = msgspec.structs.replace(
+                found, case=f"{os.uname().nodename}:{case.resolve()}"[:4000]
+            )
+            self._note(self._frozen)
+            with contextlib.suppress(OSError):
+                findings.write(case, self._response.findings)
+
+    def _ask(self, now: float) -> None:
+        """NCCL's RAS, once the job has NCCL."""
+        if now - self._asked >= REPORT_S:
+            self._asked = now
+            ranks = self._ranks()
+            if self._witness is None and (witness := witness_of(ranks)) is not None:
+                self._witness = witness
+                self._response.also(witness.write)
+            if self._witness is not None:
+                self._witness.ranks = ranks
+        while self._witness is not None and self._witness.found:
+            finding = self._witness.found.popleft()
+            if finding.over or not any(map(_explains, self._response.findings)):
+                self._tell(finding, now)
+
+    def _ranks(self) -> dict[int, Rank]:
+        return max(self.sentinel.ranks.programs().values(), key=len, default={})
+
+    def _note(self, finding: Finding) -> None:
+        """For the cases to come, and for the tower; one with a known id replaces it."""
+        known = [one for one in self._response.findings if one.id != finding.id]
+        self._response.findings[:] = [*known, finding]
+        self._new.append(finding)
+        for tell in self._wishes.found:
+            tell(finding)
+
     def end(self, code: int) -> None:
         """The job has ended."""
         if self._posting is not None:
             self._report(self._posting, code)
+        self._hand_over()
+        if self._handing is not None:
+            self._handing.finish()
 
     def _report(self, posting: Posting, ended: int | None = None) -> None:
         """One for each program; findings go with the first."""
@@ -104,26 +181,30 @@ class Duty:
             first = min(ranks.values(), key=lambda one: one.rank)
             reports = self._reports.get(name)
             if reports is None or reports.job.attempt != first.seen.attempt:
-                reports = self._reports[name] = Reports(_job(name, first), os.uname().nodename)
+                reports = self._reports[name] = Reports(job_of(name, first), os.uname().nodename)
             posting.post(reports.of(ranks, self._new, ended))
             self._new = []
         if ended is not None:
             posting.finish()
 
     def _tell(self, finding: Finding, now: float) -> None:
-        known = {(one.kind, one.group) for one in self._response.findings if one.group}
-        if (finding.kind, finding.group) in known:
+        known = {
+            (one.kind, one.group): one.id for one in self._response.findings if one.group and not one.over
+        }
+        if known.get((finding.kind, finding.group), finding.id) != finding.id:
             return  # another node's word of it, or what follows from it
         action = ""
         if self._wishes.abort and finding.kind == "desync":
             action = "ended the job" if self._wishes.enforce else "would have ended the job"
         finding = msgspec.structs.replace(finding, action=action)
-        self._response.findings.append(finding)
-        self._new.append(finding)
+        self._note(finding)
         self._said = [at for at in self._said if now - at < RATE_S]
         if len(self._said) >= MOST:
             return
         self._said.append(now)
+        if finding.over:
+            self._say(finding.words)
+            return
         self._say(f"{finding.words} ({finding.certainty})")
         if action and not self._wishes.enforce:
             self._say("with --watch enforce the job would be ended now")
@@ -141,35 +222,11 @@ class Duty:
             self._response.keep(lambda folder: told(words, folder) if told is not None else None)
         else:
             return
-        self._response.stops_after |= any(one.action == "ended the job" for _, one in self._waiting)
+        ended = next((one.words for _, one in self._waiting if one.action == "ended the job"), "")
+        self._ends = self._ends or ended
+        self._response.ends(ended)
         self._waiting.clear()
 
 
-def _job(program: str, first: Rank) -> Job:
-    """The same on all nodes where these were told where to meet; else it is this node's own."""
-    head = first.tail.header
-    own = (
-        ""
-        if program.strip("\0") and "parent" not in program
-        else f"{os.uname().nodename} {first.seen.started}"
-    )
-    told = environment(first.seen.pid)
-    name = told.get("SLURM_JOB_NAME") or told.get("TORCHELASTIC_RUN_ID", "")
-    return Job(
-        id=hashlib.sha256(f"{program}\0{own}".encode()).hexdigest()[:16],
-        name=name if name and name != "none" else _program_of(first.seen.pid),
-        attempt=first.seen.attempt,
-        world=max(head.world, 0) if head is not None else 0,
-        started=head.wall_ns / 1e9 if head is not None else 0.0,
-    )
-
-
-def _program_of(pid: int) -> str:
-    """The script that a process runs."""
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
-    except OSError:
-        return ""
-    return next((word.rpartition("/")[2] for word in words[1:] if word and not word.startswith("-")), "")[
-        :400
-    ]
+def _explains(finding: Finding) -> bool:
+    return finding.kind in ("desync", "order", "missing") and not finding.over

@@ -40,6 +40,10 @@ class Rank:
     moved: float = 0.0
     calls: int = 0
     step: int = 0
+    count: int | None = None
+    """The number of the step, where the program tells one."""
+    phase: tuple[int, str] | None = None
+    """What the program says it does, and with which record it said so."""
     _ids: dict[int, tuple[str, int]] = field(default_factory=dict)
     """By number in the ring: the group, and how many calls were made on those of its name before."""
 
@@ -53,6 +57,10 @@ class Rank:
                 self.pulse = record
                 continue
             self.moved, self.step = now, record.step
+            if record.kind == layout.STEP:
+                self.count = record.out_elements - 1 if record.out_elements else None
+            elif record.kind == layout.DECISION and 0 < record.out_elements <= len(layout.PHASES):
+                self.phase = (record.number, layout.PHASES[record.out_elements - 1])
             if record.kind == layout.CALL:
                 self.calls += 1
                 self.newest = record

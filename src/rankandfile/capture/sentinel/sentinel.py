@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rankandfile.capture.sentinel import telling
+from rankandfile.capture.sentinel import telling, telling_slow
 from rankandfile.capture.sentinel.history import History
+from rankandfile.capture.sentinel.late import Arrivals
 from rankandfile.capture.sentinel.parting import Pair, Parted, differing
+from rankandfile.capture.sentinel.piling import Piles
 from rankandfile.capture.sentinel.ranks import Rank, Ranks
 from rankandfile.capture.sentinel.waits import Lasts, Waits, cycle, missing
 from rankandfile.capture.watch.rings import Seen
@@ -30,6 +32,9 @@ class _Group:
     looked: tuple[tuple[int, int], ...] = ()
     parted_at: float = 0.0
     told: bool = False
+    arrivals: Arrivals = field(default_factory=Arrivals)
+    piles: Piles = field(default_factory=Piles)
+    piled: bool = False
 
 
 @dataclass
@@ -61,6 +66,7 @@ class Sentinel:
             program.processes.update(processes)
             found += self._partings(program, ranks, now)
             found += self._stuck(program, ranks, now)
+            found += self._slow(program, ranks, now)
         return found
 
     def _partings(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
@@ -99,6 +105,28 @@ class Sentinel:
         new = [one for one in found if one.id not in program.told]
         program.told |= {one.id for one in new}
         return new
+
+    def _slow(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
+        """Nothing of it is wrong yet: one rank keeps the others waiting, or does not keep up with them."""
+        found = []
+        for group, histories in _by_group(ranks).items():
+            state = program.groups.setdefault(group, _Group())
+            here = {rank: one for rank, one in histories.items() if one.calls}
+            expected = {rank for one in here for rank in ranks[one].members[group] if rank in ranks}
+            if state.told or len(here) < 2 or here.keys() != expected or not _all_live(here, ranks):
+                continue
+            if any(one.unsure for one in here.values()):
+                continue
+            found += [telling_slow.behind(one, group, ranks, now) for one in state.arrivals.look(here)]
+            pile = None if state.piled else state.piles.look(here, now)
+            if pile is not None:
+                state.piled = True
+                found.append(telling_slow.storm(pile, group, ranks, now))
+        return found
+
+
+def _all_live(here: Iterable[int], ranks: Mapping[int, Rank]) -> bool:
+    return all(ranks[rank].seen.lives for rank in here)
 
 
 def _by_group(ranks: Mapping[int, Rank]) -> dict[str, dict[int, History]]:

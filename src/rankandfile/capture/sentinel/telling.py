@@ -19,7 +19,9 @@ _TOLD = 3
 
 def desync(parted: Parted, group: str, ranks: Mapping[int, Rank], now: float) -> Finding:
     """Of ranks of this node."""
-    return parting(parted, group, _name(group, ranks), lambda rank, call: _path(ranks[rank], call.stack), now)
+    return parting(
+        parted, group, name_of(group, ranks), lambda rank, call: path_of(ranks[rank], call.stack), now
+    )
 
 
 def parting(
@@ -47,7 +49,7 @@ def parting(
             "call meets another one than it is meant for, and what they compute is wrong"
         )
     return Finding(
-        id=_id("desync", group, parted.number),
+        id=id_of("desync", group, parted.number),
         kind="desync",
         certainty="certain" if parted.shows else "likely",
         words=words,
@@ -65,11 +67,11 @@ def missing(found: Missing, ranks: Mapping[int, Rank], now: float) -> Finding:
     gone = Side(ranks=format_ranks(found.gone))
     words = (
         f"{_ranks(gone.ranks)} {'have' if len(found.gone) > 1 else 'has'} ended and will never come to call "
-        f"{found.number} of {_name(found.group, ranks)}, in which {_ranks(waiting.ranks)} "
+        f"{found.number} of {name_of(found.group, ranks)}, in which {_ranks(waiting.ranks)} "
         f"{'wait' if len(found.waiting) > 1 else 'waits'}: {waiting.call} at {place(waiting.path)}"
     )
     return Finding(
-        id=_id("missing", found.group, found.number, found.since), kind="missing", certainty="certain", words=words,
+        id=id_of("missing", found.group, found.number, found.since), kind="missing", certainty="certain", words=words,
         since=found.since, time=now, group=found.group, sequence=found.number, ranks=gone.ranks,
         sides=(gone, waiting),
     )  # fmt: skip
@@ -78,13 +80,13 @@ def missing(found: Missing, ranks: Mapping[int, Rank], now: float) -> Finding:
 def order(ring: Sequence[Waits], ranks: Mapping[int, Rank], now: float) -> Finding:
     sides = tuple(_waiting_side((one.rank,), one.group, one.number, ranks) for one in ring)
     told = "; ".join(
-        f"rank {one.rank} waits for rank {after.rank} in {side.call} (call {one.number} of {_name(one.group, ranks)}) "
-        f"at {place(side.path)}"
+        f"rank {one.rank} waits for rank {after.rank} in {side.call} (call {one.number} of "
+        f"{name_of(one.group, ranks)}) at {place(side.path)}"
         for one, after, side in zip(ring, [*ring[1:], ring[0]], sides, strict=True)
     )
     since = max(one.since for one in ring)
     return Finding(
-        id=_id("order", ring[0].group, ring[0].number, since), kind="order", certainty="likely",
+        id=id_of("order", ring[0].group, ring[0].number, since), kind="order", certainty="likely",
         words=f"ranks wait for each other, and none can go on: {told}", since=since, time=now, group=ring[0].group,
         sequence=ring[0].number, ranks=format_ranks(one.rank for one in ring), sides=sides,
     )  # fmt: skip
@@ -96,15 +98,15 @@ def _waiting_side(waiting: Sequence[int], group: str, number: int, ranks: Mappin
     return Side(
         ranks=format_ranks(waiting),
         call=call.words if call is not None else "",
-        path=_path(first, call.stack) if call is not None else (),
+        path=path_of(first, call.stack) if call is not None else (),
     )
 
 
-def _path(rank: Rank, stack: int) -> tuple[Frame, ...]:
+def path_of(rank: Rank, stack: int) -> tuple[Frame, ...]:
     return rank.reading.came(stack).frames
 
 
-def _name(group: str, ranks: Mapping[int, Rank]) -> str:
+def name_of(group: str, ranks: Mapping[int, Rank]) -> str:
     return group_name(next(one.told[group] for one in ranks.values() if group in one.told))
 
 
@@ -122,5 +124,5 @@ def _ranks(told: str) -> str:
     return f"rank{'s' if ',' in told or '-' in told else ''} {told}"
 
 
-def _id(*told: object) -> str:
+def id_of(*told: object) -> str:
     return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

@@ -16,7 +16,19 @@ from rankandfile.cli.linting.flagged_sites import FlaggedSites, source_of
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import CaseFolder, OnPlan, Stall, say, show_card
+from rankandfile.cli.watching import (
+    CaseFolder,
+    Notify,
+    OnPlan,
+    Otel,
+    Stall,
+    TowerUrl,
+    check_notify,
+    check_tower,
+    events_to,
+    say,
+    show_card,
+)
 
 if TYPE_CHECKING:
     from rankandfile.capture.meet.where_to_meet import Meeting
@@ -33,7 +45,6 @@ EXAMPLES = (
     "raf run --meet /shared/raf -- torchrun --nnodes 4 --node-rank $N --nproc-per-node 8 train.py",
 )
 CONTEXT = {"allow_interspersed_args": False}
-_WEB = ("http://", "https://")
 
 
 class OnHang(str, Enum):
@@ -80,14 +91,7 @@ def run(
         bool, Option("--investigate", help="Of a hang, write a post-mortem into the case too.")
     ] = False,
     model: Model = None,
-    notify: Annotated[
-        str | None,
-        Option(
-            "--notify",
-            metavar="URL|COMMAND",
-            help="Tell of a hang: a web hook as Slack's, or a command that gets the same JSON on its standard input.",
-        ),
-    ] = None,
+    notify: Notify = None,
     watch: Annotated[
         Watch,
         Option(
@@ -113,10 +117,8 @@ def run(
             "told names a line of a finding, tell that as well.",
         ),
     ] = False,
-    tower: Annotated[
-        str | None,
-        Option("--tower", metavar="URL", help="Post every second how far each rank is, and what was found."),
-    ] = None,
+    tower: TowerUrl = None,
+    otel: Otel = None,
     metrics: Annotated[
         Path | None,
         Option(
@@ -149,10 +151,9 @@ def run(
         if not investigate:
             raise UserError("--model investigates: add --investigate")
         choice_of(model, need_key=True)
-    if tower is not None and not tower.startswith(_WEB):
-        raise UserError(f"--tower {tower}: its address begins with http:// or https://")
-    if notify is not None and "://" in notify.partition(" ")[0] and not notify.startswith(_WEB):
-        raise UserError("--notify: the address of a web hook begins with http:// or https://")
+    check_tower(tower)
+    check_notify(notify)
+    events = events_to(otel)
     from rankandfile.capture.launch.signals import held_back
 
     with held_back() as blocked_before:
@@ -183,12 +184,15 @@ def run(
                     on_desync=on_desync.value,
                     told=notices.parted if notices else None,
                     tower=tower,
+                    found=[events.emit] if events is not None else (),
                     metrics=metrics,
                     plan=plan.value,
                 )
                 code = run(options, tell)
         finally:
             investigations.finish()
+            if events is not None:
+                events.finish()
             if notices is not None:
                 notices.finish()
             if sites is not None:

@@ -159,18 +159,20 @@ class Recorder:
         self._step = self._texts.of(text, lambda: [text])
         if self.on_step is not None:
             self.on_step(self._step)
-        self._note(layout.STEP, self._step, (0, 0, 0), self.learn_thread())
+        # A ring keeps the texts of some thousand steps.
+        count = int(steps[-1]) + 1 if steps and steps[-1].isdecimal() and len(steps[-1]) < 16 else 0
+        self._note(layout.STEP, self._step, (0, 0, 0), self.learn_thread(), count)
 
     def decision(self, kind: str, name: str, outcome: str) -> None:
         """A guard came to a decision."""
         text = f"{kind}\0{name}\0{outcome[:200]}"
         told = self._texts.of(text, lambda: [kind, name, outcome[:200]])
-        self._note(layout.DECISION, told, self.stacks.of(sys._getframe(1)), self.learn_thread())
+        self._note(layout.DECISION, told, self.stacks.of(sys._getframe(1)), self.learn_thread(), 0)
 
-    def note(self, kind: str, name: str, outcome: str) -> None:
+    def note(self, kind: str, name: str, outcome: str, count: int = 0) -> None:
         """Something else that calls alone would not tell, such as the replay of a CUDA graph."""
         told = self._texts.of((kind, name, outcome), lambda: [kind, name, outcome])
-        self._note(layout.DECISION, told, (0, 0, 0), self.learn_thread())
+        self._note(layout.DECISION, told, (0, 0, 0), self.learn_thread(), count)
 
     def in_flight(self) -> None:
         """The exception that the calling thread handles while it makes a call: each is told once."""
@@ -185,7 +187,7 @@ class Recorder:
         name = type(error).__name__
         words = str(error).strip().partition("\n")[0][:200]
         text = self._texts.of(told, lambda: [layout.EXCEPTION, f"{name}: {words}" if words else name, ""])
-        self._note(layout.DECISION, text, self.stacks.of_trace(trace), self.learn_thread())
+        self._note(layout.DECISION, text, self.stacks.of_trace(trace), self.learn_thread(), 0)
 
     def pulse(self) -> None:
         """Where the main thread is now, if the process has recorded nothing for a while; for any thread to call."""
@@ -193,14 +195,32 @@ class Recorder:
         frame = sys._current_frames().get(main) if main is not None else None
         if frame is not None:
             where = self.stacks.of(frame)
-            self._note(layout.PULSE, 0, where, self._threads.of(main, lambda: [main, "MainThread"]))
+            self._note(layout.PULSE, 0, where, self._threads.of(main, lambda: [main, "MainThread"]), 0)
 
-    def _note(self, kind: int, text: int, where: tuple[int, int, int], thread: int) -> None:
+    def _note(self, kind: int, text: int, where: tuple[int, int, int], thread: int, count: int = 0) -> None:
         stack, site, _ = where
         with self._lock:
             number = self.next_number()
             mono, wall = time.monotonic_ns(), time.time_ns()
-            numbers = (number, mono, wall, 0, text, 0, 0, 0, 0, 0, stack, site, 0, 0, thread, self._step, -1)
+            numbers = (
+                number,
+                mono,
+                wall,
+                0,
+                text,
+                count,
+                0,
+                0,
+                0,
+                0,
+                stack,
+                site,
+                0,
+                0,
+                thread,
+                self._step,
+                -1,
+            )
             self.ring.put(number, layout.BODY.pack(*numbers, kind, 0, 0, 0))
 
     def group(self, group: Any) -> GroupCounters:

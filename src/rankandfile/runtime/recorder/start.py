@@ -10,6 +10,7 @@ from pathlib import Path
 from rankandfile.runtime import watchers
 from rankandfile.runtime.recorder import current, kernels, native
 from rankandfile.runtime.switch import recorder_on
+from rankandfile.wire import layout
 
 
 def start() -> Path | None:
@@ -35,6 +36,7 @@ def start() -> Path | None:
         os.register_at_fork(after_in_child=current.forked)
         watchers.on_step.append(_step)
         watchers.on_decision.append(_decision)
+        watchers.on_phase.append(_phase)
     return path
 
 
@@ -43,6 +45,15 @@ def _step(steps: tuple[str, ...]) -> None:
     if recorder is not None:
         try:
             recorder.step(steps)
+        except Exception:
+            recorder.failures += 1
+
+
+def _phase(phase: str) -> None:
+    recorder = current.now.recorder
+    if recorder is not None:
+        try:
+            recorder.note(layout.PHASE, phase, "", layout.PHASES.index(phase) + 1)
         except Exception:
             recorder.failures += 1
 

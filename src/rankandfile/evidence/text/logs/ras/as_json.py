@@ -34,32 +34,39 @@ def log(data: bytes, size: int) -> RawLog:
 
 def read(data: bytes) -> tuple[list[Event], list[RawNote]]:
     """One event per communicator, one more for counts that differ, one per process that is missing."""
-    notes: list[RawNote] = []
+    try:
+        document, mended = parsed(data)
+    except ValueError as error:
+        return [], [RawNote("", str(error))]
+    notes = [RawNote("", f"{mended} missing commas put in, as NCCL 2.28 leaves them out")] if mended else []
+    events: list[Event] = []
+    for communicator in dicts(document.get("communicators")):
+        events += _communicator(communicator, data)
+    return events, notes
+
+
+def parsed(data: bytes) -> tuple[dict[str, Any], int]:
+    """The document, and how many commas were missing. Raises ValueError, with a sentence."""
     if len(data) > MOST:
-        return [], [RawNote("", f"larger than an answer of RAS can be (limit {MOST >> 20} MiB): not read")]
+        raise ValueError(f"larger than an answer of RAS can be (limit {MOST >> 20} MiB): not read")
+    count = 0
     try:
         document = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         mended, count = _COMMA.subn(rb"\1,\2", data)
         try:
             document = msgspec.json.decode(mended)
-        except (msgspec.DecodeError, RecursionError) as error:
-            return [], [RawNote("", f"an answer of RAS that is not JSON: {clean(str(error), 120)}")]
-        notes.append(RawNote("", f"{count} missing commas put in, as NCCL 2.28 leaves them out"))
-    events: list[Event] = []
-    communicators = document.get("communicators") if isinstance(document, dict) else None
-    for communicator in communicators if isinstance(communicators, list) else ():
-        if isinstance(communicator, dict):
-            events += _communicator(communicator, data)
-    return events, notes
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise ValueError(f"an answer of RAS that is not JSON: {clean(str(error), 120)}") from None
+    return document if isinstance(document, dict) else {}, count
 
 
 def _communicator(communicator: dict[str, Any], data: bytes) -> list[Event]:
     comm_id = clean(str(communicator.get("hash", "")), 40)
     place = data.find(f'"{comm_id}"'.encode()) if comm_id else 0
     line, offset = data.count(b"\n", 0, max(place, 0)) + 1, max(place, 0)
-    ranks, missing = _dicts(communicator.get("ranks")), _dicts(communicator.get("missing_ranks"))
-    size = _integer(communicator.get("size")) or len(ranks) + len(missing)
+    ranks, missing = dicts(communicator.get("ranks")), dicts(communicator.get("missing_ranks"))
+    size = integer(communicator.get("size")) or len(ranks) + len(missing)
 
     def event(kind: str, shape: str, **fields: Any) -> Event:
         text = f"RAS: communicator {comm_id} of {size} ranks"
@@ -68,7 +75,7 @@ def _communicator(communicator: dict[str, Any], data: bytes) -> list[Event]:
             fields={"comm_id": comm_id, "size": size, **fields},
         )  # fmt: skip
 
-    states = Counter(_state(rank) for rank in ranks)
+    states = Counter(state(rank) for rank in ranks)
     summary = event("ras_communicator", "R4", states=dict(states), missing=len(missing))
     summary.text += f", {len(missing)} missing"
     found = [summary]
@@ -85,7 +92,7 @@ def _communicator(communicator: dict[str, Any], data: bytes) -> list[Event]:
         ]
         behind.text += f": {op} launched {common} times, but not on {len(others)} of them"
         found.append(behind)
-    if numbers := sorted(n for rank in missing[:_LISTED] if (n := _integer(rank.get("rank"))) is not None):
+    if numbers := sorted(n for rank in missing[:_LISTED] if (n := integer(rank.get("rank"))) is not None):
         lacking = event("ras_missing_ranks", "R3")
         lacking.about, lacking.about_in = numbers, "group"
         lacking.text += f": {len(missing)} of them do not answer"
@@ -95,7 +102,7 @@ def _communicator(communicator: dict[str, Any], data: bytes) -> list[Event]:
         status = rank.get("status")
         dead = isinstance(status, dict) and status.get("considered_dead") is True
         gone.kind = "ras_dead" if dead else "ras_missing"
-        gone.group_rank, gone.pid = _integer(rank.get("rank")), _integer(rank.get("pid"))
+        gone.group_rank, gone.pid = integer(rank.get("rank")), integer(rank.get("pid"))
         gone.host = clean(str(rank["host"]), 200) if rank.get("host") is not None else None
         gone.text += f": rank {gone.group_rank} of it {'is considered dead' if dead else 'does not answer'}"
         found.append(gone)
@@ -105,9 +112,9 @@ def _communicator(communicator: dict[str, Any], data: bytes) -> list[Event]:
 def _differing(ranks: list[dict[str, Any]]) -> dict[str, dict[int, int]]:
     """Operations whose counts differ: op -> rank -> launches. An operation never launched is not listed: zero."""
     counts = {
-        number: {str(op): _integer(n) or 0 for op, n in launched.items()}
+        number: {str(op): integer(n) or 0 for op, n in launched.items()}
         for rank in ranks
-        if (number := _integer(rank.get("rank"))) is not None
+        if (number := integer(rank.get("rank"))) is not None
         and isinstance(launched := rank.get("collective_counts"), dict)
     }
     ops = sorted({op for launched in counts.values() for op in launched})[:_LISTED]
@@ -118,11 +125,11 @@ def _differing(ranks: list[dict[str, Any]]) -> dict[str, dict[int, int]]:
 def _place(ranks: list[dict[str, Any]], number: int) -> dict[str, Any]:
     for rank in ranks:
         if rank.get("rank") == number:
-            return {"pid": _integer(rank.get("pid")), "host": clean(str(rank.get("host", "")), 200)}
+            return {"pid": integer(rank.get("pid")), "host": clean(str(rank.get("host", "")), 200)}
     return {}
 
 
-def _state(rank: dict[str, Any]) -> str:
+def state(rank: dict[str, Any]) -> str:
     status = rank.get("status")
     if not isinstance(status, dict):
         return "unknown"
@@ -132,16 +139,16 @@ def _state(rank: dict[str, Any]) -> str:
         if status.get(name)
     ]
     if status.get("async_error"):
-        words.append(f"async error {_integer(status['async_error'])}")
-    init = _integer(status.get("init_state"))
+        words.append(f"async error {integer(status['async_error'])}")
+    init = integer(status.get("init_state"))
     if init:
         words.append("initialising" if init == 7 else f"init state {init}")
     return ", ".join(words) or "running"
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
+def dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _integer(value: Any) -> int | None:
+def integer(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31 else None

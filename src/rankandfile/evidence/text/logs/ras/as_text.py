@@ -8,20 +8,22 @@ from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event, clean
 from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
 
-_ROW = re.compile(
+ROW = re.compile(
     r"^\s*(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})\s+([\d-]{1,20})\s+([\d-]{1,20})\s+(\d{1,9})"
     r"\s+([A-Z,]{2,80})\s+([A-Z,]{2,80})\s*$"
 )
-_HEADING = re.compile(r"#(\d{1,9})-(\d{1,9}) \(([0-9a-f]{1,32})\) ([A-Z]+)")
+HEADING = re.compile(r"#(\d{1,9})-(\d{1,9}) \(([0-9a-f]{1,32})\) ([A-Z]+)")
 _DID = r"(?:have|has) (?:launched up to operation (\d{1,18})|(not launched any operations)|status (\w+))"
-_MANY = re.compile(rf"^\s*(\d{{1,9}}) ranks? {_DID}")
-_ONE = re.compile(
+MANY = re.compile(rf"^\s*(\d{{1,9}}) ranks? {_DID}")
+ONE = re.compile(
     rf"^\s*Ranks? (\d[\d, -]*) {_DID}"
-    r"(?: -- GPUs? (\S+) managed by process (\d{1,10}) on node (\S+))?"
+    r"(?: -- GPUs? (\S+(?: \(NVML [\d,]+\))?) managed by process (\d{1,10}) on node (\S+))?"
 )
-_LISTED = re.compile(r"^\s*Rank (\d{1,9}) -- GPUs? (\S+) managed by process (\d{1,10}) on node (\S+)")
+LISTED = re.compile(
+    r"^\s*Rank (\d{1,9}) -- GPUs? (\S+(?: \(NVML [\d,]+\))?) managed by process (\d{1,10}) on node (\S+)"
+)
 _TOTAL = re.compile(r"^\s*\d{1,9}\s+[\d-]{1,20}\s+[\d-]{1,20}\s+\d{1,9}\s+(\d{1,9})\s*$")
-_PROCESS = re.compile(r"^\s*Process (\d{1,10}) on node (\S+) managing GPUs? ([\d,]+)")
+PROCESS = re.compile(r"^\s*Process (\d{1,10}) on node (\S+) managing GPUs? ([\d,]+)")
 
 #: Rows kept of one answer. A 16k-rank job has thousands of communicators, in a few groups.
 _ROWS = 200
@@ -31,7 +33,7 @@ def rows(event: Event, context: Context) -> None:
     """The table of communicators: how many, how large, and what RAS thinks of them."""
     found: list[dict[str, object]] = []
     for _, bare in context.following():
-        match = _ROW.match(bare.body)
+        match = ROW.match(bare.body)
         if match is None:
             if found or not bare.body.lstrip().startswith("#"):
                 break
@@ -50,21 +52,22 @@ def rows(event: Event, context: Context) -> None:
 
 def counted(event: Event, context: Context) -> None:
     """Who has launched how much. Members are listed only where they are few; the rest are a number."""
-    _communicator(event, context)
+    # An empty line stands between two operations of one communicator.
+    _communicator(event, context, behind_blanks=True)
     majority: list[dict[str, object]] = []
     listed: list[dict[str, object]] = []
     ranks: list[int] = []
     for _, bare in context.following():
-        if match := _MANY.match(bare.body):
+        if match := MANY.match(bare.body):
             majority.append({"ranks": int(match[1]), **_how_far(match[2], match[4])})
-        elif match := _ONE.match(bare.body):
+        elif match := ONE.match(bare.body):
             for rank in ranks_in(match[1]):
                 ranks.append(rank)
                 place = (
                     {"gpu": match[5], "pid": int(match[6]), "host": clean(match[7], 200)} if match[6] else {}
                 )
                 listed.append({"rank": rank, **_how_far(match[2], match[4]), **place})
-        elif (match := _LISTED.match(bare.body)) and majority:
+        elif (match := LISTED.match(bare.body)) and majority:
             # Members are listed below the line that counts them; only outliers are.
             last = majority[-1]
             ranks.append(int(match[1]))
@@ -92,7 +95,7 @@ def gone(event: Event, context: Context) -> None:
     processes: list[tuple[int, str]] = []
     gpus: list[str] = []
     for _, bare in context.following():
-        match = _PROCESS.match(bare.body)
+        match = PROCESS.match(bare.body)
         if match is None:
             break
         processes.append((int(match[1]), clean(match[2], 200)))
@@ -115,7 +118,7 @@ def missing_ranks(event: Event, context: Context) -> None:
     for _, bare in context.following():
         if match := _THE_MISSING.match(bare.body):
             ranks += ranks_in(match[1])
-        elif match := _LISTED.match(bare.body):
+        elif match := LISTED.match(bare.body):
             ranks.append(int(match[1]))
         else:
             break
@@ -123,17 +126,17 @@ def missing_ranks(event: Event, context: Context) -> None:
     event.about_in = "group" if event.about else None
     group = str(event.fields.get("group", "")).partition("-")[0]
     for bare in context.preceding(_SIZES):
-        if (match := _ROW.match(bare.body)) and match[1] == group:
+        if (match := ROW.match(bare.body)) and match[1] == group:
             event.fields["size"] = int(match[5])
             return
 
 
-def _communicator(event: Event, context: Context) -> None:
+def _communicator(event: Event, context: Context, behind_blanks: bool = False) -> None:
     """The heading above says which communicator; it is NCCL's commId."""
     for bare in context.preceding(40):
-        if match := _HEADING.search(bare.body):
+        if match := HEADING.search(bare.body):
             event.fields["comm_id"] = match[3]
             event.fields["group"] = f"{match[1]}-{match[2]}"
             return
-        if not bare.body.strip():
+        if not bare.body.strip() and not behind_blanks:
             return

@@ -1,0 +1,97 @@
+"""Findings of a job that still moves, or that stands as a whole, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rankandfile.capture.sentinel.late import Late
+from rankandfile.capture.sentinel.piling import Pile
+from rankandfile.capture.sentinel.ranks import Rank
+from rankandfile.capture.sentinel.telling import id_of, name_of, path_of
+from rankandfile.capture.sentinel.words import place
+from rankandfile.model.digest import Finding, Side
+from rankandfile.model.ranks import format_ranks
+
+#: Calls in which ranks stand; more are left out of the line.
+_TOLD = 3
+
+
+def behind(late: Late, group: str, ranks: Mapping[int, Rank], now: float) -> Finding:
+    path = path_of(ranks[late.rank], late.call.stack)
+    at = f"{late.call.words} of {name_of(group, ranks)} at {place(path)}"
+    if late.over:
+        words = f"rank {late.rank} keeps up again: the others wait for it for {_s(late.late_s)} at {at}"
+    else:
+        words = (
+            f"rank {late.rank} falls behind, and is not stuck: for {now - late.since:.0f} s the others have waited for "
+            f"it at {at}, lately {_s(late.late_s)} of the {_s(late.every_s)} from one such call to the next; before, "
+            f"about {_s(late.before_s)}"
+        )
+    return Finding(
+        id=id_of("behind", group, late.rank, late.since), kind="behind", certainty="likely", words=words,
+        since=late.since, time=now, group=group, sequence=late.number, ranks=str(late.rank),
+        sides=(Side(ranks=str(late.rank), call=late.call.words, path=path),), over=late.over,
+    )  # fmt: skip
+
+
+def storm(pile: Pile, group: str, ranks: Mapping[int, Rank], now: float) -> Finding:
+    path = path_of(ranks[pile.ahead], pile.oldest.stack)
+    since = pile.oldest.wall_ns / 1e9
+    moves = "makes calls too, and fewer" if pile.moves else "has made none meanwhile"
+    words = (
+        f"calls pile up: rank {pile.ahead} has {pile.more} calls of {name_of(group, ranks)} in flight that rank "
+        f"{pile.behind} has not come to, {pile.more - pile.before} more than {pile.over_s:.0f} s ago; rank "
+        f"{pile.behind} {moves}. The oldest is call {pile.number}, {pile.oldest.words} at {place(path)}, open for "
+        f"{now - since:.0f} s"
+    )
+    sides = (
+        Side(ranks=str(pile.ahead), call=pile.oldest.words, path=path),
+        Side(ranks=str(pile.behind)),
+    )
+    return Finding(
+        id=id_of("storm", group, pile.ahead, since), kind="storm", certainty="certain", words=words, since=since,
+        time=now, group=group, sequence=pile.number, sides=sides,
+    )  # fmt: skip
+
+
+def frozen(ranks: Mapping[int, Rank], verdict: str, now: float) -> Finding:
+    """Nothing moves on any node, and nobody's call is off. `verdict`: what the diagnosis says of it."""
+    standing: dict[tuple[str, int], list[int]] = {}
+    for rank, one in sorted(ranks.items()):
+        place_of = one.place(one.newest) if one.newest is not None else None
+        if place_of is not None and one.newest is not None and one.newest.number in one.tail.open:
+            standing.setdefault(place_of, []).append(rank)
+    sides = [_standing(those, *at, ranks) for at, those in standing.items()]
+    since = max((one.moved for one in ranks.values()), default=now)
+    told = "; ".join(words for words, _ in sides[:_TOLD])
+    more = f"; and {len(sides) - _TOLD} more calls" if len(sides) > _TOLD else ""
+    words = f"nothing moves, for {now - since:.0f} s: {told or 'no rank stands in a call'}{more}; verdict: {verdict}"
+    return Finding(
+        id=id_of("frozen", min(ranks, default=0), since), kind="frozen", certainty="certain", words=words[:4000],
+        since=since, time=now, sides=tuple(side for _, side in sides),
+    )  # fmt: skip
+
+
+def _standing(those: Sequence[int], group: str, number: int, ranks: Mapping[int, Rank]) -> tuple[str, Side]:
+    first = ranks[those[0]]
+    call = first.groups[group].at(number) if group in first.groups else None
+    path = path_of(first, call.stack) if call is not None else ()
+    side = Side(ranks=format_ranks(those), call=call.words if call is not None else "", path=path)
+    members = first.members.get(group, ())
+    away = [rank for rank in members if rank in ranks and (
+        group not in ranks[rank].groups or ranks[rank].groups[group].last < number)]  # fmt: skip
+    if away:
+        come = f"rank{'s' * (len(away) > 1)} {format_ranks(away)} {'have' if len(away) > 1 else 'has'} not come to it"
+    else:
+        elsewhere = not set(members) <= ranks.keys()
+        come = f"all {'of this node ' * elsewhere}have come to it"
+    several = len(those) > 1
+    words = (
+        f"rank{'s' * several} {side.ranks} {'stand' if several else 'stands'} in {side.call} (call {number} of "
+        f"{name_of(group, ranks)}) at {place(path)}, and {come}"
+    )
+    return words, side
+
+
+def _s(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
