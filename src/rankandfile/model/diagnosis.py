@@ -82,6 +82,8 @@ class Location(Struct):
     parted_file: str | None = None
     """Where the ranks went different ways, if what stands here was decided before: a counter changed, or not."""
     parted_line: int | None = None
+    others_unseen: bool = False
+    """Nothing shows that both sides came to the condition: one of them may never have been asked."""
 
 
 class ExcerptLine(Struct):

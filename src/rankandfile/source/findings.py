@@ -56,6 +56,7 @@ def _location(found: FoundLine) -> Location:
         because=because(found) or None,
         parted_file=test.place.path if test is not None else None,
         parted_line=test.condition.line if test is not None else None,
+        others_unseen=found.decision is not None and found.decision.branching.guessed,
     )
 
 
