@@ -58,8 +58,9 @@ def blamed(verdict: Verdict) -> list[int]:
         ("if dist.get_rank() == 1:\n    dist.all_gather(n)", [1]),
         ("if dist.get_rank() in (1,):\n    return", [1]),
         ("if dist.get_rank() != 0:\n    dist.all_gather(n)", [0]),
+        ("if dist.get_rank() % 2 == 0:\n    dist.all_gather(n)", []),
     ],
-    ids=["alone into a call", "the other one", "out before a call", "all but one"],
+    ids=["alone into a call", "the other one", "out before a call", "all but one", "every second one"],
 )
 def test_the_test_tells_who_departed(body: str, culprits: list[int]) -> None:
     verdict = tie(body)

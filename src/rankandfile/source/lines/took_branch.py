@@ -17,7 +17,7 @@ from .decision import Decision
 from .divergence import Side
 from .found_line import FoundLine
 
-_TRUE = {"taken", "true", "another round", "holds"}
+_TRUE = {"taken", "true", "another round", "holds", "raised", "swallowed", "matched"}
 
 
 def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:

@@ -111,7 +111,7 @@ def _operands(test: ast.expr) -> Iterator[ast.expr]:
 def other_test_of_part(place: PlaceToMend, test: ast.expr) -> tuple[str, int] | None:
     """A name or an attribute in the test that differs, and the line of another test in the function that asks for it
     too."""
-    parts = {ast.unparse(e): e for e in _read(test) if isinstance(e, ast.Name)}
+    parts: dict[str, ast.expr] = {ast.unparse(e): e for e in _read(test) if isinstance(e, ast.Name)}
     parts |= {ast.unparse(e): e for e in _operands(test) if isinstance(e, ast.Attribute)}
     inside = {id(node) for node in ast.walk(test)}
     for e in _tested(place):
