@@ -326,7 +326,6 @@ WAYS |= {
     "headline of others": (headline, "culprit_ranks", _told(lambda of: format_ranks(r ^ 1 for r in parse_ranks(of)))),
     "headline: an end": (headline, "_did", _told(lambda _: "killed")),
     "headline: skipped": (headline, "_did", _told(lambda did: _SKIPPED if "not make" in did else did)),
-    "headline: added": (headline, "_did", _told(lambda did: "made a call more" if did == _SKIPPED else did)),
     "headline: elsewhere": (headline, "place_text", _words(_NUMBER, lambda m: str(int(m[0]) + 300))),
     "size of the job": (card_brief, "job_size", _words(r"\d+(?= calls?$)", _raised)),
 }  # fmt: skip
