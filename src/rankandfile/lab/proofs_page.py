@@ -10,13 +10,38 @@ from rankandfile.lab.prove import Proof
 from rankandfile.lab.score.page import replaced
 
 BEGIN, END = "<!-- proofs: begin -->", "<!-- proofs: end -->"
+OF_SETS, END_OF_SETS = "<!-- proofs of sets: begin -->", "<!-- proofs of sets: end -->"
 _LONGEST = 160
 
 
 def write_page(page: Path, proofs: Sequence[Proof]) -> None:
-    """Replace the block between the page's markers; without markers, append it."""
+    """Replace the block between the page's markers; without markers, append it. Opened sets have their own."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
-    page.write_text(replaced(text, BEGIN, END, _lines(proofs)), encoding="utf-8")
+    begin, end, lines = (
+        (OF_SETS, END_OF_SETS, _of_sets(proofs))
+        if any("/" in p.scenario for p in proofs)
+        else (BEGIN, END, _lines(proofs))
+    )
+    page.write_text(replaced(text, begin, end, lines), encoding="utf-8")
+
+
+def _of_sets(proofs: Sequence[Proof]) -> Iterator[str]:
+    """A row for each patch; cases without one are counted."""
+    offered = [proof for proof in proofs if proof.title]
+    sets = dict.fromkeys(proof.scenario.partition("/")[0] for proof in proofs)
+    cases = {proof.scenario for proof in proofs}
+    held, with_one = sum(proof.held for proof in offered), len({proof.scenario for proof in offered})
+    yield f"* {len(cases)} programs that hang, of {len(sets)} opened sets: {', '.join(sets)}"
+    yield (
+        f"* {len(offered)} patches offered for {with_one} of them, {held} proved by a run; refused or without a "
+        f"place for the other {len(cases) - with_one}"
+    )
+    yield f"* places diagnosed from the sets' own evidence; guards; Python {platform.python_version()}"
+    yield ""
+    yield "| program | patch | its run |"
+    yield "| --- | --- | --- |"
+    for proof in offered:
+        yield f"| `{proof.scenario}` | {proof.title} | {_said(proof)} |"
 
 
 def _lines(proofs: Sequence[Proof]) -> Iterator[str]:

@@ -94,6 +94,8 @@ class Location(Struct):
     parted_line: int | None = None
     flagged_before: FlaggedBefore | None = None
     """The linter's finding at this line, or at the one where the ranks went different ways. It proves nothing."""
+    others_unseen: bool = False
+    """Nothing shows that both sides came to the condition: one of them may never have been asked."""
 
 
 class ExcerptLine(Struct):

@@ -176,7 +176,9 @@ def cited(diagnosis: Diagnosis, verdict: Verdict) -> list[Evidence]:
 def job_size(diagnosis: Diagnosis) -> str:
     """``16 ranks, 6,964 calls``: what was read, where not all is known."""
     job = diagnosis.job
-    size = counted(job.world_size, "rank") if job.world_size else "number of ranks unknown"
+    seen = len({rank for one in diagnosis.standings for rank in parse_ranks(one.ranks)})
+    unknown = f"{counted(seen, 'rank')} seen" if seen else "number of ranks unknown"
+    size = counted(job.world_size, "rank") if job.world_size else unknown
     return f"{size}, {counted(job.calls, 'call') if job.dumps or job.calls else 'no dumps'}"
 
 

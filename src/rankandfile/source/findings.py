@@ -63,6 +63,7 @@ def _location(found: FoundLine, places: SourcePlaces) -> Location:
         flagged_before=flagged_before(
             places.program, [each for each in lines if each[0] not in places.doubts]
         ),
+        others_unseen=found.decision is not None and found.decision.branching.guessed,
     )
 
 

@@ -273,6 +273,26 @@ def test_where_as_many_kept_their_order_as_changed_it_all_are_in_the_circle() ->
     assert "No order is that of most ranks" in verdict.sentence
 
 
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_like_groups_outside_of_the_circle_show_which_order_is_that_of_most(backend: str) -> None:
+    """Two grids of four, and in the second one half changed its order: in the first nobody did."""
+    rows, columns = ([[0, 1], [2, 3], [4, 5], [6, 7]], [[0, 2], [1, 3], [4, 6], [5, 7]])
+    groups = {
+        f"{kind}{i}": pair
+        for kind, pairs in zip("rc", (rows, columns), strict=True)
+        for i, pair in enumerate(pairs)
+    }
+    descs = {name: "mesh_row" if name.startswith("r") else "mesh_col" for name in groups}
+    programs: dict[int, list[Step]] = {}
+    for rank in range(8):
+        mine = {name[0]: name for name, pair in groups.items() if rank in pair}
+        row: Step = Call(mine["r"], "all_reduce", 64, "mix.py:8")
+        col: Step = Call(mine["c"], "all_reduce", 8, "mix.py:12")
+        programs[rank] = [*loop([row, col], 3), *([col, row] if rank in (5, 6) else [row, col])]
+    verdict = diagnose(case_of(Job(groups, programs, backend=backend, descs=descs))).verdicts[0]
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("order_inversion", "established", [5, 6])
+
+
 def test_no_circle_where_all_changed_their_order() -> None:
     assert blamed(on_a_grid([0, 1, 2, 3])) == []
 

@@ -10,8 +10,9 @@ from rankandfile.agent.bench import bench_of
 from rankandfile.lab import truth
 from rankandfile.pipeline import Options
 
+from .code import Sources
 from .held import Witness, untrue
-from .outputs import OUTPUTS, said
+from .outputs import OUTPUTS, said, told_of_code
 from .statement import Spoken
 from .witnesses import of_log, of_tables
 
@@ -50,6 +51,8 @@ def faults(incident: Path, form: Form, outputs: Collection[str] = OUTPUTS) -> li
     found = {
         f"{output}: {fault}" for output, one in said(bench, outputs) for fault in _of(one, witnesses, hangs)
     }
+    if sources:
+        found |= {f"code: {fault}" for fault in told_of_code(bench, Sources.below(src))}
     return sorted(found)
 
 

@@ -44,6 +44,8 @@ class Witness:
     ends: Mapping[int, tuple[int | None, str | None, bool]] = field(default_factory=dict)
     """Rank -> exit code, signal, and whether it still ran."""
     logs: str = ""
+    tables: bool = False
+    """Its calls are all that were read."""
     stands: Mapping[int, frozenset[Place]] = field(default_factory=dict)
     """Rank -> every line that some stack of it shows."""
 
@@ -214,7 +216,79 @@ def _took(one: Spoken, rank: int, _witness: Witness) -> str:
     return "" if truth == one.truth else "it cannot take this way"
 
 
+_OF_ABSENCE = ("skipped a collective", "left out a call")
+_OF_EXCESS = ("made a collective that the others did not make there", "made a call more")
+_OF_PATHS = (
+    *_OF_ABSENCE,
+    *_OF_EXCESS,
+    "made another collective",
+    "made collectives in another order",
+    "left early",
+)
+
+
+def _did(one: Spoken, rank: int, witness: Witness) -> str:
+    """What a headline says of a rank, by its calls counted against those of its peers; by its end."""
+    if one.what in ("killed", "exited", "aborted itself"):
+        end = witness.ends.get(rank)
+        return f"its end was {end}" if end is not None and (end[2] or end[0] == 0) else ""
+    if one.what not in (*_OF_ABSENCE, *_OF_EXCESS) or rank not in witness.whole or witness.wrapped:
+        return ""
+    mine = witness.by_rank.get(rank, [])
+    peers = [witness.by_rank[peer] for peer in witness.by_rank.keys() & witness.whole - {*one.ranks}]
+    if not peers or not mine:
+        return ""
+    if one.what in _OF_ABSENCE and not any(any(_left_out(calls, mine)) for calls in peers):
+        return "it left out no call of any other"
+    if one.what in _OF_EXCESS and not any(any(_left_out(mine, calls)) for calls in peers):
+        return "it made no call that another did not"
+    return ""
+
+
+_NTH = re.compile(r"(?P<least>at least )?the (?P<nth>\d+)(?:st|nd|rd|th) call by this path")
+
+
+def _nth(one: Spoken, rank: int, witness: Witness) -> str:
+    """How often the call of that number was made by its path until then, on some rank that made it."""
+    match, call = _NTH.search(one.what), one.call
+    if match is None or call is None or call.seq is None or not any(made.seq for made in witness.calls):
+        return ""
+    found = set()
+    for peer in witness.by_rank.keys() & witness.whole:
+        groups = _groups(call, peer, witness) or []
+        calls = witness.by_rank[peer]
+        for at, made in enumerate(calls):
+            if made.group in groups and made.seq == call.seq and made.places:
+                # A path may be told by the program's frames or by a framework's as well.
+                found.add(sum(_own(earlier) == _own(made) for earlier in calls[: at + 1]))
+                found.add(sum(earlier.places == made.places for earlier in calls[: at + 1]))
+    nth = int(match["nth"])
+    if not found or nth in found or witness.wrapped or (match["least"] and nth <= max(found)):
+        return ""
+    return f"it is the {sorted(found)}."
+
+
+def _own(made: Made) -> tuple[Place, ...]:
+    """The frames of the program, without those of libraries."""
+    return tuple(place for place in made.places if "-packages/" not in place[0])
+
+
+def _size(one: Spoken, rank: int, witness: Witness) -> str:
+    """`4 ranks, 342 calls`: by the tables, of which every row is a call."""
+    match = re.search(r"(?P<calls>[\d,]+) calls?\b", one.what)
+    if match is None or not witness.tables:
+        return ""
+    return (
+        ""
+        if int(match["calls"].replace(",", "")) == len(witness.calls)
+        else f"there are {len(witness.calls)}"
+    )
+
+
 _CHECKS = {
+    "did": _did,
+    "nth": _nth,
+    "size": _size,
     "waits": _made,
     "made": _made,
     "done": _made,

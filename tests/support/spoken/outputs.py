@@ -18,6 +18,7 @@ from rankandfile.render.card import card
 from rankandfile.render.formats import markdown
 from rankandfile.render.report import page
 
+from .code import Sources, untrue_of_code, untrue_of_location
 from .reading import header_of, listed, of_branch, of_cohort, of_sentence, of_wait, ranks_in
 from .statement import Named, Spoken
 
@@ -65,6 +66,21 @@ _COHORT = re.compile(r"^(?P<who>\d[\d,\-]*) ?▸ ?(?P<said>.*)$")
 OUTPUTS = ("JSON", "card", "Markdown", "page", "investigation")
 
 
+def told_of_code(bench: Bench, sources: Sources) -> Iterator[str]:
+    """What is untrue of lines of code, in the document and on the card."""
+    for verdict in json.loads(to_json(bench.diagnosis))["verdicts"]:
+        if verdict["location"] is not None:
+            yield from untrue_of_location(verdict["location"], sources)
+        yield from untrue_of_code(verdict["sentence"], sources)
+    file = io.StringIO()
+    Console(file=file, width=_WIDE, color_system=None, legacy_windows=False).print(
+        card(bench.diagnosis, width=_WIDE, verbose=True)
+    )
+    for line in file.getvalue().splitlines():
+        if not line.startswith("fix "):
+            yield from untrue_of_code(line.strip(), sources)
+
+
 def said(bench: Bench, outputs: Collection[str] = OUTPUTS) -> Iterator[tuple[str, Spoken]]:
     """The output's name, and a statement of it."""
     everyone = tuple(range(bench.diagnosis.job.world_size or 0))
@@ -95,6 +111,10 @@ def _json(data: bytes, everyone: tuple[int, ...]) -> Iterator[Spoken]:
             yield from (s for s in of_sentence(other["sentence"]) if s.kind == "waits")
         if (parted := verdict["divergence"]) is not None:
             yield from _parted(parted)
+            header = header_of(f"group {parted['group']} #{parted['seq']}")
+            yield Spoken(
+                kind="nth", ranks=(0,), call=header, what=parted["place"] or "", words=str(parted["place"])
+            )
     for one in said["standings"]:
         yield from _standing(one["ranks"], one["state"], one["what"])
 
@@ -137,8 +157,24 @@ def _card(bench: Bench, everyone: tuple[int, ...]) -> Iterator[Spoken]:
     )
     shown = file.getvalue().splitlines()
     below = next((n for n, line in enumerate(shown) if line.startswith("more ")), len(shown))
+    yield from _headed(shown[0], everyone)
+    yield Spoken(kind="size", ranks=(0,), what=shown[1], words=shown[1])
     yield from _lines(shown[2:below], _LABELS - 1, everyone)
     yield from _lines(shown[below + 1 :], _LABELS, everyone)
+
+
+_HEAD = re.compile(
+    r"^(?:NO HANG|HANG|IF IT HUNG): (?P<who>(?:all |the )?(?:\d+ )?[a-z ]*ranks?(?: but)? ?[\d,\-]*) (?P<did>[a-z].*)$"
+)
+
+
+def _headed(line: str, everyone: tuple[int, ...]) -> Iterator[Spoken]:
+    """`HANG: rank 2 left early          trainer.py:40 in fit`."""
+    said, _, _place = line.partition("  ")
+    if (match := _HEAD.match(said)) and re.fullmatch(
+        r"\d[\d,\-]*", who := listed(match["who"], len(everyone))
+    ):
+        yield Spoken(kind="did", ranks=ranks_in(who), what=match["did"], words=said)
 
 
 def _lines(shown: list[str], labels: int, everyone: tuple[int, ...]) -> Iterator[Spoken]:

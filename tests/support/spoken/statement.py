@@ -18,6 +18,9 @@ Kind = Literal[
     "logged",
     "took",
     "left out",
+    "did",
+    "nth",
+    "size",
 ]
 
 
@@ -40,7 +43,7 @@ class Spoken:
     ranks: tuple[int, ...]
     call: Named | None = None
     what: str = ""
-    """How a process ended, what was raised or logged."""
+    """How a process ended, what was raised or logged, what a headline says that ranks did."""
     file: str = ""
     line: int = 0
     truth: bool | None = None

@@ -95,6 +95,7 @@ def of_tables(incident: Path, case: Case) -> Witness:
         calls=tuple(made),
         whole=frozenset() if batches else frozenset(complete),
         wrapped=frozenset(used.filter(pl.col("wrapped").fill_null(False))["rank"].to_list()),
+        tables=True,
         ends=_ends(incident),
         logs=_texts(incident),
         stands=_stands(case),

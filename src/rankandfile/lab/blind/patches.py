@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from rankandfile.lab.source_tree import ScenarioError
 from rankandfile.model.diagnosis import Diagnosis
 
 from .case import Case, to_run
+from .proofs import applied
 from .sealed import SealedCase
 
 
@@ -28,10 +28,7 @@ def holds(case: Case, known: SealedCase, diff: str) -> bool | None:
         return None
     with tempfile.TemporaryDirectory(prefix="raf-patch-") as scratch:
         src = Path(shutil.copytree(case.folder / "src", Path(scratch) / "src"))
-        applied = subprocess.run(
-            ["git", "apply", "-p1", "-"], cwd=src, input=diff, text=True, capture_output=True
-        )
-        if applied.returncode != 0:
+        if not applied(diff, src):
             return False
         try:
             return finishes(scenario, src, Path(scratch) / "run")[0]

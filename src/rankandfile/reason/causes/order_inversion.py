@@ -174,7 +174,7 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "cycle":
         return None
     p = find_divergence(facts, wait_end)
-    if p is not None and p.culprits and not _only_order(facts, p):
+    if p is not None and p.culprits and not _only_order(facts, wait_end, p):
         # A call left out or added explains the circle.
         return None
     if goes_without(facts, wait_end):
@@ -183,9 +183,10 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     out_of_order = p.culprits if p is not None else changed_their_order(facts, wait_end)
     if not out_of_order and not _same_until_now(facts, wait_end):
         return None
-    if out_of_order and as_many_kept_it(facts, wait_end, out_of_order):
+    by_most = against_most(facts, wait_end)
+    if set(out_of_order) != set(by_most) and as_many_kept_it(facts, wait_end, out_of_order):
         out_of_order = ()
-    by_most = () if out_of_order else against_most(facts, wait_end)
+    by_most = () if out_of_order else by_most
     open_ = not out_of_order and not by_most and first_time(facts, wait_end)
     out_of_order = out_of_order or by_most
     culprits = out_of_order or wait_end.ranks
@@ -267,9 +268,11 @@ def _wrapped(facts: Facts, wait_end: WaitEnd) -> bool:
     return bool(rows["wrapped"].fill_null(False).any())
 
 
-def _only_order(facts: Facts, p: DivergencePoint) -> bool:
-    """Left out as far as it got: stopped in the very call that follows the missing one, it may have meant both."""
-    if p.kind == "skipped" and p.how != "left" and p.confirmed <= 1 and p.length == 1 and _collective(p):
+def _only_order(facts: Facts, wait_end: WaitEnd, p: DivergencePoint) -> bool:
+    """Left out as far as it got: stopped in the very call that follows the missing one, it may have meant both. Where
+    all of the circle have come to all of its calls, it has made the missing one right after that."""
+    late = 1 if any(facts.waits.pending[i].lacking for i in wait_end.pending) else 2
+    if p.kind == "skipped" and p.how != "left" and p.confirmed <= late and p.length == 1 and _collective(p):
         return not goes_without_several(facts, p)
     return p.kind == "swapped"
 

@@ -42,13 +42,21 @@ def unsaid(claim: claims.Base) -> Note:
 def holds(raw: Raw, claim: claims.Base) -> bool:
     """Whether the tables show it of every rank that it names."""
     ranks = set(claims.ranks_of(claim))
-    return bool(ranks) and CHECKS[type(claim)](raw, claim) >= ranks
+    return bool(ranks) and _shown(raw, claim) >= ranks
+
+
+def _shown(raw: Raw, claim: claims.Base) -> set[int]:
+    """Those of its ranks for which the tables show it; each claim is looked up once."""
+    key = repr(claim)
+    if key not in raw.checked:
+        raw.checked[key] = CHECKS[type(claim)](raw, claim)
+    return raw.checked[key]
 
 
 def what_holds(raw: Raw, claim: Kind) -> Kind | None:
     """The claim of those ranks for which it holds; None if it holds for none."""
     ranks = set(claims.ranks_of(claim))
-    true = CHECKS[type(claim)](raw, claim) & ranks
+    true = _shown(raw, claim) & ranks
     if true == ranks:
         return claim if ranks else None
     return msgspec.structs.replace(claim, ranks=format_ranks(true)) if true else None

@@ -38,6 +38,10 @@ class Raw:
     def __init__(self, case: Case) -> None:
         self.case = case
         self._groups: dict[int, pl.DataFrame] = {}
+        self._named: dict[str, list[int]] = {}
+        self._rows: dict[tuple[str, str], Row | None] = {}
+        self.checked: dict[str, set[int]] = {}
+        """Claims that were checked -> the ranks for which they hold: sentences say again what waits say."""
 
     @cached_property
     def _dumps(self) -> pl.DataFrame:
@@ -58,6 +62,11 @@ class Raw:
 
     def groups(self, label: str) -> list[int]:
         """The groups that a person would call so: by name or description, and members where they are known."""
+        if label not in self._named:
+            self._named[label] = self._called(label)
+        return self._named[label]
+
+    def _called(self, label: str) -> list[int]:
         title, _, listed = label.removesuffix("]").rpartition(" [")
         title, members = (title, parse_ranks(listed)) if title else (label, [])
         rows = self.case.groups.filter((pl.col("name") == title) | (pl.col("desc") == title))
@@ -93,11 +102,17 @@ class Raw:
 
     def row(self, claim: OfCall) -> Row | None:
         """The recorded call that the claim was read from: its first evidence, if that is one and of that group."""
-        match = _CALL.match(claim.evidence[0]) if claim.evidence else None
+        key = (claim.group, claim.evidence[0] if claim.evidence else "")
+        if key not in self._rows:
+            self._rows[key] = self._recorded(*key)
+        return self._rows[key]
+
+    def _recorded(self, label: str, evidence: str) -> Row | None:
+        match = _CALL.match(evidence)
         if match is None:
             return None
         dump, record = map(int, match.groups())
-        for group in self.groups(claim.group):
+        for group in self.groups(label):
             rows = self.of_group(group).filter((pl.col("dump") == dump) & (pl.col("record") == record))
             if rows.height:
                 return rows.row(0, named=True)

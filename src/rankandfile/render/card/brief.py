@@ -72,7 +72,8 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
     divergence, world = sheet.verdict.divergence, sheet.diagnosis.job.world_size
     assert divergence is not None
     number = "" if divergence.seq is None else f" #{divergence.seq}"
-    bound = "" if divergence.exact else ", at the latest: earlier calls are lost"
+    lost = not divergence.exact and bool(sheet.diagnosis.job.calls)
+    bound = ", at the latest: earlier calls are lost" if lost else ""
     place = f", {divergence.place}" if divergence.place else ""
     shown = list(strip.lines(sheet.verdict))
     few = shown[: sheet.room.cohorts]

@@ -102,7 +102,8 @@ def _divergence(sheet: Sheet) -> Iterator[Part]:
 
 def _diverged(sheet: Sheet, divergence: Divergence) -> list[Text]:
     number = "" if divergence.seq is None else f" #{divergence.seq}"
-    bound = "" if divergence.exact else ", at the latest: earlier calls are lost"
+    lost = not divergence.exact and bool(sheet.diagnosis.job.calls)
+    bound = ", at the latest: earlier calls are lost" if lost else ""
     place = f", {divergence.place}" if divergence.place else ""
     lines = [sheet.text(f"group {divergence.group}{number}{place}{bound}")]
     shown = divergence.cohorts[: sheet.room.cohorts]

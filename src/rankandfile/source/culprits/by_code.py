@@ -197,8 +197,10 @@ def _places_in_row(calls: list[Made]) -> list[int]:
 
 
 def _singled_out(test: ast.expr) -> str | None:
-    """Which outcome of a test on the rank is that of the ranks it names."""
+    """Which outcome of a test on the rank is that of the ranks it names. Every second one is no rank with a name."""
     match test:
+        case ast.Compare(left=ast.BinOp()):
+            return None
         case ast.Compare(ops=[ast.Eq() | ast.In()]):
             return "taken"
         case ast.Compare(ops=[ast.NotEq() | ast.NotIn()]):

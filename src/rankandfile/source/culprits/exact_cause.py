@@ -5,6 +5,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the code shows | then it is |
 | --- | --- |
 | a handler swallowed what was raised in between (not for a rank that left) | swallowed_exception |
+| a `with` swallowed what was raised inside of it | swallowed_exception |
 | a generator caught an exception, and its loop came to fewer items | swallowed_exception |
 | the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
@@ -105,6 +106,13 @@ def _had_fewer(found: FoundLine) -> bool:
     return is_over and not _counted(condition.node)
 
 
+def _swallowed(found: FoundLine) -> bool:
+    """On the ranks that diverged."""
+    assert found.decision is not None
+    condition, left = found.decision.condition, found.decision.branching.normal == "end"
+    return (condition.here if left else condition.there) == "swallowed"
+
+
 def _shown(cause: str, found: FoundLine) -> str | None:
     if (
         cause not in _PATHS | {"early_exit", "rank_conditional"}
@@ -124,6 +132,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return None if _AGAIN.off else "extra_collective"
     if found.kind != "decision" or found.decision is None or found.reason is None:
         return None
+    if found.decision.condition.kind == "with" and _swallowed(found) and cause in _PATHS and not _CAUGHT.off:
+        return "swallowed_exception"
     if found.reason.level != "varying":
         had_fewer = cause == "rank_conditional" and found.reason.level == "unknown" and _had_fewer(found)
         return "uneven_inputs" if had_fewer and not _SHARE.off else None

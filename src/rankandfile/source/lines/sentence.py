@@ -116,9 +116,20 @@ def _parted(found: FoundLine) -> Clause | str:
     def words(held: Sequence[Claim]) -> str:
         seen = [one for one in held if isinstance(one, TookBranch)]
         paths = [f"{ways[one.line, one.truth]} on {one.who}" for one in seen]
-        return _decided(found, f" ({', '.join(paths)})" if paths else "")
+        return _decided(found, f" ({', '.join([*paths, *_unseen(found)])})" if paths else "")
 
     return Clause(claims=tuple(claim for _, claim in took), words=words, without=_decided(found, ""))
+
+
+def _unseen(found: FoundLine) -> list[str]:
+    """The side of which nothing shows that it came to the test."""
+    assert found.decision is not None and found.divergence is not None
+    decision, divergence = found.decision, found.divergence
+    if not decision.branching.guessed:
+        return []
+    normal = decision.branching.normal == "end"
+    side, able = (divergence.normal, decision.normal) if normal else (divergence.culprit, decision.culprit)
+    return [f"nothing shows that {_those(side, able)} came to it"]
 
 
 def _decided(found: FoundLine, ways: str | None = None) -> str:

@@ -17,7 +17,7 @@ from .decision import Decision
 from .divergence import Side
 from .found_line import FoundLine
 
-_TRUE = {"taken", "true", "another round", "holds"}
+_TRUE = {"taken", "true", "another round", "holds", "raised", "swallowed", "matched"}
 
 
 def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
@@ -33,7 +33,9 @@ def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
         (decision.culprit, branching.culprit, theirs, parted.culprit),
         (decision.normal, branching.normal, ours, parted.normal),
     ):
-        left = _left(parted.before, side, branching.depth) if stop == "end" else None
+        # Whether it came into the function at all is not known of a guess.
+        passed = stop == "end" and not branching.guessed
+        left = _left(parted.before, side, branching.depth) if passed else None
         behind = isinstance(stop, Stop) and _shows(decision, stop.line, outcome in _TRUE)
         seen = stop if isinstance(stop, Stop) and behind else left
         if ranks and seen is not None:

@@ -46,6 +46,12 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
         draft = pattern.make(place, plain)
         if draft is None or isinstance(draft, Refusal):
             return draft
+        if pattern.meets and place.problem.others_unseen and not place.called_in_sight():
+            return Refusal(
+                pattern.name,
+                f"nothing shows that all ranks come to line {place.problem.line}, and who does not would not answer a "
+                "vote there: decide where all of them pass.",
+            )
         away = place.kept_away() if pattern.meets else None
         if away is not None:
             return Refusal(

@@ -43,7 +43,8 @@ class KnownAnswers:
         return frozenset({True}) in answers and frozenset({False}) in answers
 
     def kept_away(self, node: ast.AST, function: Function, depth: int = _MOST_CALLERS) -> ast.expr | None:
-        """A test, around the node or around every call of its function, that keeps some ranks away from it."""
+        """A test, around the node or around a call of its function, that keeps some ranks away from it: the others come
+        there more often."""
         below = node
         for outer in ancestors(function.module, node):
             if outer is function.node:
@@ -58,7 +59,11 @@ class KnownAnswers:
         found = [
             self.kept_away(site.call, site.function, depth - 1) for site, _ in self._objects.callers(function)
         ]
-        return found[0] if found and all(test is not None for test in found) else None
+        return next((test for test in found if test is not None), None)
+
+    def called(self, function: Function) -> bool:
+        """Some call of the function is known."""
+        return bool(self._objects.callers(function))
 
     def classes(self, e: ast.expr, function: Function) -> bool:
         """The expression is an object of a class of the program's own."""

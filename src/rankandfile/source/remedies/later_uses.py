@@ -97,15 +97,30 @@ def _decides(place: PlaceToMend, module: Module, node: ast.If | ast.While) -> bo
     return any(collective(event) for event in events(place.code, module, [*node.body, *node.orelse]))
 
 
+def _operands(test: ast.expr) -> Iterator[ast.expr]:
+    """What `and`, `or` and `not` put together."""
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _operands(value)
+    elif isinstance(test, ast.UnaryOp):
+        yield from _operands(test.operand)
+    else:
+        yield test
+
+
 def other_test_of_part(place: PlaceToMend, test: ast.expr) -> tuple[str, int] | None:
-    """A name in the test that differs, and the line of another test in the function that asks for it too."""
-    parts = {node.id: node for node in ast.walk(test) if isinstance(node, ast.Name)}
+    """A name or an attribute in the test that differs, and the line of another test in the function that asks for it
+    too."""
+    parts: dict[str, ast.expr] = {ast.unparse(e): e for e in _read(test) if isinstance(e, ast.Name)}
+    parts |= {ast.unparse(e): e for e in _operands(test) if isinstance(e, ast.Attribute)}
     inside = {id(node) for node in ast.walk(test)}
     for e in _tested(place):
-        if not isinstance(e, ast.Name) or e.id not in parts or id(e) in inside:
+        shown = ast.unparse(e)
+        if shown not in parts or id(e) in inside:
             continue
         owner = next(n for n in place.module.enclosing(e) if isinstance(n, (ast.If, ast.While, ast.IfExp)))
-        involved = isinstance(owner, ast.While) or any(collective(event) for event in place.events([owner]))
-        if involved and why(place.code.program, place.in_program, parts[e.id]).level == "varying":
-            return e.id, e.lineno
+        decides = isinstance(owner, ast.While) or any(collective(event) for event in place.events([owner]))
+        out = isinstance(owner, ast.If) and leaves(owner.body) in ("break", "return", "exit")
+        if (decides or out) and why(place.code.program, place.in_program, parts[shown]).level == "varying":
+            return shown, e.lineno
     return None

@@ -130,6 +130,8 @@ def _is_use(need: Need, part: ast.AST, own: Callable[[ast.expr], bool]) -> bool:
     match part:
         case ast.Subscript(ctx=ast.Load(), value=base) if need.kind in ("value", "items") and same(base):
             return need.kind == "value" or not isinstance(part.slice, ast.Slice)
+        case ast.Subscript(ctx=ast.Load(), slice=mask) if need.kind == "items" and same(mask):
+            return True  # rows[found], of which there would be none
         case ast.Subscript(ctx=ast.Load()) if need.kind == "key":
             return same(part)
         case ast.Attribute(value=base) if need.kind == "value":

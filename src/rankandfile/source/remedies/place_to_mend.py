@@ -59,6 +59,10 @@ class PlaceToMend(Struct, frozen=True, eq=False, dict=True):
         """A test that keeps some ranks from ever coming to the decision."""
         return self.answers.kept_away(self.statement(), self.in_program)
 
+    def called_in_sight(self) -> bool:
+        """The program shows who calls the function of the decision."""
+        return self.function is None or self.answers.called(self.in_program)
+
     @property
     def decision(self) -> str:
         """`if should_stop (trainer.py:61)`, as messages of the patched program name it."""

@@ -36,6 +36,8 @@ class Problem(Struct, frozen=True):
 
     changed: str = ""
     """File and line at which what the line asks for was changed before, or was not."""
+    others_unseen: bool = False
+    """Nothing shows that all of them came to the line."""
 
     def culprit_sites(self) -> tuple[Site, ...]:
         """What the culprits called; where all are culprits, or none is known, what anybody called."""
@@ -72,6 +74,7 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
         whole_job=len(members) == world_size if members and world_size else None,
         sites=tuple(sites),
         world=world_size or 0,
+        others_unseen=location.others_unseen,
         changed=f"{location.file.rpartition('/')[2]}:{location.line}" if location.parted_line else "",
     )
 

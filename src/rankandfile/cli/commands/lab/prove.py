@@ -24,11 +24,14 @@ EXAMPLES = (
     "raf lab prove early_stop_local",
     "raf lab prove --all --output proofs.json",
     "raf lab prove nan_batch_skipped --remedies --plain --show",
+    "raf lab prove rounds/round-1 rounds/round-2a --markdown docs/fixes.md",
 )
 
 
 def prove(
-    names: Annotated[list[str] | None, Argument(help="Real scenarios.")] = None,
+    names: Annotated[
+        list[str] | None, Argument(help="Real scenarios, or folders of opened blind sets.")
+    ] = None,
     everything: Annotated[
         bool, Option("--all", help="Every scenario in which ranks take different paths.")
     ] = False,
@@ -61,10 +64,16 @@ def prove(
 ) -> None:
     """Put the generated patch, and then the generated probe, into the source of a hang, and run both afresh.
 
+    Of an opened set, every patch that is offered for a case by its evidence is applied to its program, which is run.
     A remedy holds if every rank ends with 0 and all made the same calls; a probe if the job fails before the ranks
     make different calls, with a line that names the odd ranks and the decision. Exit status: 1 if one does not hold.
     """
-    chosen = _chosen(names or [], everything)
+    folders = [Path(name) for name in names or () if (Path(name) / "set.toml").is_file()]
+    chosen = (
+        _chosen([name for name in names or () if Path(name) not in folders], everything)
+        if not folders
+        else []
+    )
     what: tuple[What, ...] = (
         ("remedy",)
         if remedies and not probes
@@ -72,7 +81,15 @@ def prove(
         if probes and not remedies
         else ("remedy", "probe")
     )
-    proofs = _prove_all(chosen, what, plain, "diagnosis" if diagnosed else "truth", jobs)
+    if folders and (everything or plain or len(folders) < len(names or ())):
+        raise UserError(
+            "opened sets are proved by themselves, as they are: without scenarios, --all and --plain"
+        )
+    proofs = (
+        _prove_sets(folders, jobs)
+        if folders
+        else _prove_all(chosen, what, plain, "diagnosis" if diagnosed else "truth", jobs)
+    )
     out.print(_table(proofs))
     held = sum(proof.held for proof in proofs)
     out.print(f"{held} of {len(proofs)} hold")
@@ -128,6 +145,20 @@ def _prove_all(
         for proof in found[name]:
             say(f"{name}: {proof.what} {'holds' if proof.held else 'does not hold'}  {proof.seconds:.1f} s")
     return [proof for scenario in chosen for proof in found[scenario.name]]
+
+
+def _prove_sets(folders: list[Path], jobs: int) -> list[Proof]:
+    from rankandfile.lab.blind import proofs
+
+    chosen = [case for folder in folders for case in proofs.opened(folder)]
+    found: dict[Path, list[Proof]] = {}
+    for case, done in as_they_end(proofs.prove, chosen, jobs):
+        found[case.folder] = done.result()
+        for proof in found[case.folder]:
+            say(
+                f"{proof.scenario}: {proof.title or proof.words} {'holds' if proof.held else 'does not hold'}"
+            )
+    return [proof for case in chosen for proof in found[case.folder]]
 
 
 def _table(proofs: list[Proof]) -> Table:

@@ -8,9 +8,17 @@ from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.reach import UNKNOWN
+from rankandfile.source.remedies.tried_again import tried_again
 from rankandfile.source.remedies.words import quoted
 
 _ORDERING = {"sorted", "set", "frozenset"}
+
+
+#: What a dictionary or a module hands out: each item is somebody's own.
+_NAMED = {
+    *("items", "keys", "values", "parameters", "named_parameters", "buffers", "named_buffers", "modules"),
+    *("named_modules", "children", "named_children", "state_dict"),
+}
 
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
@@ -23,6 +31,18 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     name = items.func.id if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) else ""
     if name in _ORDERING:
         return None  # as many items, in another order
+    if _named(items) or _keyed(place, node):
+        return Refusal(
+            "even_loops",
+            f"{quoted(place.module, items)} are things with a name, and not so many of a kind: to end the loop early "
+            "would leave some out, and pair what belongs to others. Let all ranks hold the same ones, in one order.",
+        )
+    if (again := tried_again(place)) is not None:
+        return Refusal(
+            "even_loops",
+            f"an exception can end the loop over {quoted(place.module, items)}, and {again[0]}:{again[1]} catches it "
+            "and goes on: the ranks must agree there on whether to begin again.",
+        )
     body: list[ast.AST] = [*node.body] if isinstance(node, ast.For) else [place.module.parents[node]]
     if isinstance(node, ast.For) and place.holds_all(node, place.problem.sites):
         return Refusal(
@@ -60,6 +80,27 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         "Items that other ranks still have are left over. Cut or pad the shards to one length where none "
         "may be lost; torch's Join goes on with the ranks that have some, for DDP alone.",
     )
+
+
+def _named(items: ast.expr) -> bool:
+    while isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.args:
+        items = items.args[0]  # enumerate(...), list(...)
+    return isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute) and items.func.attr in _NAMED
+
+
+def _keyed(place: PlaceToMend, node: ast.For | ast.comprehension) -> bool:
+    """The items are keys of what the loop goes over."""
+    whole, target = ast.unparse(node.iter), ast.unparse(node.target)
+    for part in ast.walk(place.module.tree):
+        if (
+            isinstance(part, ast.Subscript)
+            and ast.unparse(part.value) == whole
+            and ast.unparse(part.slice) == target
+        ):
+            return True
+        if isinstance(part, ast.Attribute) and part.attr in _NAMED and ast.unparse(part.value) == whole:
+            return True
+    return False
 
 
 ORDER = 50

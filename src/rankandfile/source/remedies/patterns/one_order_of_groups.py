@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
+from rankandfile.source.remedies.reach import POINT_TO_POINT
 from rankandfile.source.remedies.words import quoted
 
 
@@ -20,6 +21,13 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     mine, theirs = _calls(node.body), _calls(other)
     if len(mine) < 2 or mine == theirs or not (place.leads_to(node) or place.problem.kind == "cycle"):
         return None
+    if any(event.name in POINT_TO_POINT for event in place.events([*node.body, *other])):
+        return Refusal(
+            "one_order_of_groups",
+            f"the two ways at {quoted(place.module, node.test)} send and receive: one side sends while the other "
+            "receives, and one order for both would be a circle. Post the receives first, or all of it at once "
+            "(batch_isend_irecv).",
+        )
     if Counter(mine) != Counter(theirs):
         if place.problem.cause != "order_inversion":
             return None

@@ -68,6 +68,12 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if asked:
         return _agreed_before(place, plain, asked, isinstance(node.test, ast.BoolOp) and node.test.op)
     answer = safe_answer(place, node, said)
+    if isinstance(answer, OneAnswer) and answer.how == "all" and _own_work(place, node):
+        return Refusal(
+            "reduce_decision",
+            f"what {said} guards is each rank's own work, in which nobody waits: to do it only where all can would "
+            "leave some of it out, and other numbers would come out. What it leaves behind decides later: agree there.",
+        )
     return (
         Refusal("reduce_decision", answer)
         if isinstance(answer, str)
@@ -171,6 +177,25 @@ def _only_transfers(place: PlaceToMend, node: Test) -> bool:
         return False
     found = [event for event in place.events(place.concerned()) if collective(event)]
     return bool(found) and all(event.name in POINT_TO_POINT for event in found)
+
+
+def _own_work(place: PlaceToMend, node: Test) -> bool:
+    """It hands what this rank has to something, makes no call that involves others, and goes on like the other way."""
+    if not isinstance(node, ast.If) or leaves(node.body):
+        return False
+    inside: list[ast.stmt] = [*node.body, *node.orelse]
+    tested = {ast.unparse(e) for e in ast.walk(node.test) if isinstance(e, (ast.Name, ast.Attribute))}
+    handed = [
+        call
+        for statement in inside
+        if isinstance(statement, ast.Expr)
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call)
+        and any(ast.unparse(e) in tested for a in call.args for e in ast.walk(a))
+    ]
+    found = place.events(inside)
+    sites = any(place.leads_to(statement, place.problem.sites) for statement in inside)
+    return bool(handed) and not found and not sites
 
 
 def _cannot_do_without(node: Test) -> bool:

@@ -1,0 +1,156 @@
+"""What rounds of unseen programs showed of patches that did not hold: each is refused, and its harmless like is not."""
+
+from __future__ import annotations
+
+import pytest
+from support.source.remedy_cases import Texts, changed, refused
+
+from rankandfile.source.remedies import Site
+
+pytestmark = pytest.mark.slow
+
+HEAD = "import torch\nimport torch.distributed as dist\n\n\n"
+
+
+def train(body: str) -> Texts:
+    return Texts(train=HEAD + body)
+
+
+HALO = """def swap(rank, mine, theirs, group):
+    if rank % 2:  # odd
+        {one}(theirs, (rank - 1) % 4)
+        {other}(mine, (rank + 1) % 4)
+    else:
+        {other}(mine, (rank + 1) % 4)
+        {one}(theirs, (rank - 1) % 4)
+"""
+
+
+def test_senders_and_receivers_take_no_one_order() -> None:
+    files = train(HALO.format(one="dist.recv", other="dist.send"))
+    assert "one side sends while the other receives" in refused(
+        files, "# odd", cause="order_inversion", kind="cycle"
+    )
+
+
+def test_collectives_of_two_groups_do() -> None:
+    files = train(HALO.format(one="dist.broadcast", other="dist.reduce"))
+    assert changed(files, "# odd", cause="order_inversion", kind="cycle")
+
+
+@pytest.mark.parametrize(
+    "items", ["net.parameters()", "self.columns.items()", "self.columns", "enumerate(self.columns.values())"]
+)
+def test_things_with_a_name_are_not_cut_off(items: str) -> None:
+    files = train(
+        f"""class Census:
+    def merge(self, net):
+        for item in {items}:  # each
+            dist.all_reduce(self.columns[item])
+"""
+    )
+    assert "things with a name" in refused(files, "# each")
+
+
+def test_items_of_a_kind_are() -> None:
+    files = train("def fit(batches):\n    for batch in batches:  # each\n        dist.all_reduce(batch)\n")
+    assert changed(files, "# each")
+
+
+RETRIED = """def step(batches):
+    for batch in batches:  # each
+        dist.all_reduce(batch)
+
+
+def fit(batches):
+    {loop}:
+        try:
+            step(batches)
+        except MemoryError:
+            {after}
+"""
+
+
+@pytest.mark.parametrize("loop", ["for _ in range(3)", "while True"])
+def test_a_loop_that_an_exception_ends_is_not_made_even(loop: str) -> None:
+    assert "catches it and goes on" in refused(
+        train(RETRIED.format(loop=loop, after="batches.shrink()")), "# each"
+    )
+
+
+@pytest.mark.parametrize(("loop", "after"), [("if batches", "print('full')"), ("while True", "raise")])
+def test_where_nothing_begins_again_it_is(loop: str, after: str) -> None:
+    assert changed(train(RETRIED.format(loop=loop, after=after)), "# each")
+
+
+def test_a_part_of_the_test_that_decides_again_is_not_left() -> None:
+    files = train(
+        """import signal
+
+
+class Fit:
+    def __init__(self):
+        self.ending = False
+        signal.signal(signal.SIGUSR1, self.notice)
+
+    def notice(self, number, frame):
+        self.ending = True
+
+    def run(self, weight):
+        for step in range(99):
+            if step % 5 == 0 or self.ending:  # save
+                dist.all_reduce(weight)
+            if self.ending:
+                return
+"""
+    )
+    assert "decides again at" in refused(files, "# save")
+
+
+GUARDED = """class Field:
+    def energy(self):
+        if self.kept is None:  # kept
+            dist.all_reduce(self.total)
+            self.kept = float(self.total)
+        return self.kept
+
+
+field = Field()
+
+
+def report():
+    if {test}:
+        print(field.energy())
+
+
+field.energy()
+report()
+"""
+
+
+def test_no_vote_where_some_come_more_often() -> None:
+    files = train(GUARDED.format(test="dist.get_rank() == 0"))
+    assert "would not answer a vote" in refused(files, "# kept", world=4)
+
+
+def test_a_vote_where_nobody_comes_alone() -> None:
+    files = train(GUARDED.format(test="field.loud"))
+    assert changed(files, "# kept", world=4)
+
+
+def test_no_vote_where_nobody_is_seen_to_come() -> None:
+    body = "class Booth:\n    def step(self):\n        if self.bad > 3:  # bad\n            dist.all_reduce(self.bad)\n"
+    assert "nothing shows that all ranks come" in refused(train(body), "# bad", others_unseen=True)
+    called = f"{body}\n\ndef fit():\n    Booth().step()\n"
+    assert changed(train(called), "# bad", others_unseen=True)
+
+
+def test_own_work_is_not_left_out_for_others() -> None:
+    files = train(
+        """def add(metrics, grades, labels, lit):
+    if lit.any():  # some
+        metrics.update(grades[lit], labels[lit])
+"""
+    )
+    site = Site(ranks=(0,), op="all_gather", file="metric.py", line=9, function="compute")
+    assert "each rank's own work" in refused(files, "# some", sites=(site,))
