@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.reason.calls.rounds import predict
+from rankandfile.reason.calls.rounds import always_followed, predict
 
 from .alignment import Tokens, common_prefix
 from .cohorts import Track
@@ -48,6 +48,8 @@ def by_history(paths: Sequence[Track]) -> int | None:
     fits = [i for i, (count, length) in enumerate(zip(agree, lengths, strict=True)) if 0 < length == count]
     if len(fits) != 1:
         fits = [i for i, count in enumerate(agree) if count]
+    if not always_followed(before):
+        return None
     if len(fits) != 1 or any(_new(row[shared:], before) for i, row in enumerate(rows) if i != fits[0]):
         return None
     return fits[0]

@@ -17,6 +17,7 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import parse_ranks
+from rankandfile.source.culprits.exact_cause import ran_out
 from rankandfile.source.lines.call_paths import CallPaths, Made
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
@@ -34,6 +35,9 @@ _CAME_TO_ONE = Heuristic(
 _OWN_DATA = Heuristic(
     "own data new way",
     "upon a test of its own data, who left the way of the rounds before is the one that departed",
+)
+_RAN_OUT = Heuristic(
+    "ran out first", "of two sides in a loop over their own data, the one without another item is out of line"
 )
 _KINDS = ("decision", "caught", "flag", "again")
 #: What comes to a process from outside, at some time, and to others not.
@@ -69,7 +73,9 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _whom_it_came_to(verdict, found, divergence, paths)
     own_data = found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data")
     if own_data and divergence.exact:
-        return _whose_data_said_so(verdict, found, divergence, paths)
+        return _who_ran_out(verdict, found, divergence) or _whose_data_said_so(
+            verdict, found, divergence, paths
+        )
     if found.kind != "decision" or decision is None:
         return None
     condition = decision.condition
@@ -141,6 +147,23 @@ def _whose_data_said_so(
         doing=f"left the way of all rounds before at {file}:{found.line}",
         sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
         "before.",
+    )
+
+
+def _who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """A loop over what is the rank's own was over on one side, and no fewer go round once more: these have the data."""
+    side = ran_out(found)
+    if side is None or verdict.cause == "undetermined" or _RAN_OUT.off:
+        return None
+    other = divergence.culprit if side is divergence.normal else divergence.normal
+    if len(_ranks(side)) > len(_ranks(other)):
+        return None
+    file = found.place.path.rsplit("/", 1)[-1]
+    return NamedByCode(
+        ranks=_ranks(side),
+        doing=f"had no more to go over at {file}:{found.line}",
+        sentence=f"What is gone over there is this rank's own, and {ranks_in_words(side)} had no more of it.",
+        cause="uneven_inputs",
     )
 
 

@@ -13,6 +13,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
+| by its own data, a rank is still where the others have left, or has left where they still are | extra_collective, skipped_collective |
 | a decorator ran the function once more | extra_collective |
 
 Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
@@ -26,6 +27,7 @@ import ast
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.lines.call_paths import first_unlike
+from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
@@ -43,6 +45,9 @@ _FIRST = Heuristic(
 )
 _AGAIN = Heuristic("run again by a decorator", "a decorator that tries again ran the function once more")
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
+_MORE_OR_LESS = Heuristic(
+    "one more or less in the code", "who is still where the others have left made a call more, by its own data"
+)
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
@@ -92,8 +97,31 @@ def _over_own_items(found: FoundLine) -> bool:
     )
 
 
+def _one_more_or_less(found: FoundLine) -> str | None:
+    """Who is still where the others have left made a call more than they, and who has left it one less."""
+    assert found.decision is not None
+    branching = found.decision.branching
+    if branching.rounds or branching.guessed or _MORE_OR_LESS.off or "end" not in (branching.normal, branching.culprit):
+        return None
+    return "extra_collective" if branching.normal == "end" else "skipped_collective"
+
+
 def _counted(items: ast.AST | None) -> bool:
     return isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
+
+
+def ran_out(found: FoundLine) -> Side | None:
+    """The side for which a loop over the rank's own items was over, where the other went round once more."""
+    decision, divergence = found.decision, found.divergence
+    if found.kind != "decision" or decision is None or divergence is None or found.reason is None:
+        return None
+    condition = decision.condition
+    if condition.kind != "for" or found.reason.level != "varying" or not _over_own_items(found):
+        return None
+    ways = {condition.here: divergence.normal, condition.there: divergence.culprit}
+    if decision.branching.normal == "end":
+        ways = {condition.here: divergence.culprit, condition.there: divergence.normal}
+    return ways.get("exhausted") if "another round" in ways else None
 
 
 def _had_fewer(found: FoundLine) -> bool:
@@ -113,7 +141,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     ):
         return None
     if found.kind == "caught":
-        return "swallowed_exception" if cause in _PATHS and not _CAUGHT.off else None
+        return "swallowed_exception" if cause in _PATHS | {"rank_conditional"} and not _CAUGHT.off else None
     if found.kind == "dropped":
         return "swallowed_exception" if cause != "early_exit" and not _CAUGHT.off else None
     if found.kind == "share":
@@ -132,7 +160,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if found.decision.condition.kind == "for" and _over_own_items(found):
         return None if _SHARE.off else "uneven_inputs"
     if cause == "rank_conditional":
-        return None
+        return _one_more_or_less(found) if found.reason.source == "local_data" else None
     if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None

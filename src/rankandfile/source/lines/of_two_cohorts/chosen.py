@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.dependence.assignments import changed_inside
 from rankandfile.source.lines.arguments import loop_order
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
@@ -78,20 +79,25 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
 def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
     """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
     for divergence in found:
-        if not divergence.exact or divergence.normal.call is None or divergence.culprit.call is None:
-            # Where somebody was only seen, other ways may have led there.
+        if not divergence.exact:
             continue
+        # Where somebody was only seen, other ways may have led there.
+        seen = divergence.normal.call is None or divergence.culprit.call is None
         ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
         every = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
         every = [d for d in every if not d.branching.guessed]
-        if not every:
+        if seen and every:
+            continue
+        if not every and not seen:
             # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
             thrown = decisions(search.places, ways, sides, raising=True)
             every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
         if not every and divergence.settled:
             # They parted all the same: what an object was asked for was changed on some ranks where nobody looked.
             alike = [
-                d for d in decisions(search.places, ways, sides, seeming_equal=True) if _asks_an_object(d)
+                d
+                for d in decisions(search.places, ways, sides, seeming_equal=True)
+                if d.condition.kind == "except" or _asks_an_object(d)
             ]
             every = alike if len({(d.branching.frame.file, d.condition.line) for d in alike}) == 1 else []
         if not every:
@@ -103,10 +109,15 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
 
 
 def _asks_an_object(decision: Decision) -> bool:
-    """Whether the test, or what its names were set to in the function, is the answer of a method."""
+    """Whether the test, or what its names were set to in the function, is the answer of a method, or asks what is in a
+    collection that functions of the module fill."""
     test = decision.condition.node
     if not isinstance(test, ast.expr):
         return False
+    filled = changed_inside(decision.place.module)
+    held = (node.comparators[-1] for node in ast.walk(test) if isinstance(node, ast.Compare))
+    if any(isinstance(each, ast.Name) and each.id in filled for each in held):
+        return True
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
     set_to = [
         node.value
