@@ -32,8 +32,7 @@ def named_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
     if any(how == "position" and of >= len(members) for how, of in found):
         return {}
     return {
-        members[of] if how == "position" else of: tuple(ranks)
-        for (how, of), ranks in sorted(found.items())
+        members[of] if how == "position" else of: tuple(ranks) for (how, of), ranks in sorted(found.items())
     }
 
 

@@ -46,7 +46,8 @@ _FIRST = Heuristic(
 _AGAIN = Heuristic("run again by a decorator", "a decorator that tries again ran the function once more")
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
 _MORE_OR_LESS = Heuristic(
-    "one more or less in the code", "who is still where the others have left made a call more, by its own data"
+    "one more or less in the code",
+    "who is still where the others have left made a call more, by its own data",
 )
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
@@ -101,7 +102,12 @@ def _one_more_or_less(found: FoundLine) -> str | None:
     """Who is still where the others have left made a call more than they, and who has left it one less."""
     assert found.decision is not None
     branching = found.decision.branching
-    if branching.rounds or branching.guessed or _MORE_OR_LESS.off or "end" not in (branching.normal, branching.culprit):
+    if (
+        branching.rounds
+        or branching.guessed
+        or _MORE_OR_LESS.off
+        or "end" not in (branching.normal, branching.culprit)
+    ):
         return None
     return "extra_collective" if branching.normal == "end" else "skipped_collective"
 

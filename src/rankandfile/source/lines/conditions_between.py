@@ -36,7 +36,9 @@ def conditions_of(
         yield from between
         return
     after = _point(branching.after) if branching.after is not None else None
-    ends: list[int | Point | Exit] = [_point(there)] if isinstance(there, Stop) else ["return" if returned else "end"]
+    ends: list[int | Point | Exit] = (
+        [_point(there)] if isinstance(there, Stop) else ["return" if returned else "end"]
+    )
     if not isinstance(there, Stop) and not returned:
         # To end the process is to leave the function too.
         ends += [statement.lineno for statement, _ in exits_in(function)]

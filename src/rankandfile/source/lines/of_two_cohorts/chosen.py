@@ -6,6 +6,7 @@ import ast
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.dependence.assignments import changed_inside
+from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.lines.arguments import loop_order
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
@@ -35,11 +36,17 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         # Of a circle any two that came from one place show in which order each went.
         same = next((divergence for divergence in found if _from_one_place(divergence)), None)
     if same is not None and verdict.family == "arguments":
-        return argument(search, verdict, same)
+        given = argument(search, verdict, same)
+        explained = given is not None and given.reason is not None and given.reason.level == "varying"
+        ordered = None if explained else _ordered(search, same)
+        # Of an argument that nothing makes differ, items that came in another order may be the cause; that ranks go
+        # over other items, as over their own data, is no news there.
+        came_so = ordered is not None and ordered.reason is not None and ordered.reason.source in ORDERS
+        return ordered if came_so else given
     if verdict.cause == "group_mismatch" and first is not None and first.culprit.path:
         return argument(search, verdict, first)
-    if same is not None and (ordered := loop_order(search.places, same.culprit.path)) is not None:
-        return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
+    if same is not None and (ordered := _ordered(search, same)) is not None:
+        return ordered
     if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
         return argument(search, verdict, same)
     best: Decision | None = None
@@ -74,6 +81,14 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
     if same is not None:
         return argument(search, verdict, same) or out_of_order(search, verdict, same)
     return together(search, verdict) or cited_argument(search, verdict)
+
+
+def _ordered(search: Search, same: CodeDivergence) -> FoundLine | None:
+    """The loop around a call of one place, whose items came in another order on one side."""
+    ordered = loop_order(search.places, same.culprit.path)
+    if ordered is None:
+        return None
+    return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
 
 
 def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
