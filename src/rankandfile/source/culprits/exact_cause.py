@@ -13,7 +13,8 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
-| by its own data, a rank is still where the others have left, or has left where they still are | extra_collective, skipped_collective |
+| by its own data, a rank is still in what the others have left | extra_collective |
+| by its own data, a rank has left what the others are still in | skipped_collective |
 | a decorator ran the function once more | extra_collective |
 
 Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
