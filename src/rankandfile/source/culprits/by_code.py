@@ -159,9 +159,11 @@ def _whose_data_said_so(
 
 
 def _who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
-    """A loop over what is the rank's own was over on one side, and no fewer go round once more: these have the data."""
+    """A loop over what a call hands out of the rank's own data was over on one side, and no fewer go round once more.
+    What an object holds is another matter: it may be as long as it should be, and the call too many."""
     side = ran_out(found)
-    if side is None or verdict.cause == "undetermined" or _RAN_OUT.off:
+    handed_out = found.decision is not None and isinstance(found.decision.condition.node, ast.Call)
+    if side is None or not handed_out or verdict.cause == "undetermined" or _RAN_OUT.off:
         return None
     other = divergence.culprit if side is divergence.normal else divergence.normal
     if len(_ranks(side)) > len(_ranks(other)):

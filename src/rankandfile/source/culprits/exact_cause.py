@@ -13,8 +13,6 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
-| by its own data, a rank is still in what the others have left | extra_collective |
-| by its own data, a rank has left what the others are still in | skipped_collective |
 | a decorator ran the function once more | extra_collective |
 
 Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
@@ -50,6 +48,7 @@ _MORE_OR_LESS = Heuristic(
     "one more or less in the code",
     "who is still where the others have left made a call more, by its own data",
 )
+_CALLS = {"extra": "extra_collective", "skipped": "skipped_collective"}
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
@@ -97,20 +96,6 @@ def _over_own_items(found: FoundLine) -> bool:
     return found.reason.source == "shard_length" or (
         found.reason.source == "local_data" and not _counted(found.decision.condition.node)
     )
-
-
-def _one_more_or_less(found: FoundLine) -> str | None:
-    """Who is still where the others have left made a call more than they, and who has left it one less."""
-    assert found.decision is not None
-    branching = found.decision.branching
-    if (
-        branching.rounds
-        or branching.guessed
-        or _MORE_OR_LESS.off
-        or "end" not in (branching.normal, branching.culprit)
-    ):
-        return None
-    return "extra_collective" if branching.normal == "end" else "skipped_collective"
 
 
 def _counted(items: ast.AST | None) -> bool:
@@ -167,7 +152,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if found.decision.condition.kind == "for" and _over_own_items(found):
         return None if _SHARE.off else "uneven_inputs"
     if cause == "rank_conditional":
-        return _one_more_or_less(found) if found.reason.source == "local_data" else None
+        return None
     if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None

@@ -39,9 +39,7 @@ def builtin(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> 
     if name in ("enumerate", "zip", "map", "filter"):
         return _combined(ev, name, args, frame, path)
     if name == "range":
-        # How far it goes says how many rounds there are; which number a round has, it does not.
-        counted = path[:1] == (EACH,)
-        return ev.all([*args[:1], *args[2:]] if counted and len(args) > 1 else [] if counted else args, frame)
+        return ev.all(args, frame)
     if name == "getattr" and len(args) > 1 and isinstance(constant(args[1]), str):
         made = ast.Attribute(first, str(constant(args[1])), ast.Load())
         ast.copy_location(made, e)

@@ -78,7 +78,7 @@ _SAME_NUMBER = {
 
 _OF_ITS_SHARD = {"to_local"}
 """Methods that give the part of a tensor that this rank holds."""
-_LISTS = {"torch.nn.ModuleList", "torch.nn.ParameterList", "collections.deque"}
+_LISTS = {"torch.nn.ModuleList", "torch.nn.ParameterList"}
 """What holds the items of its argument."""
 _PLACES = {"to", "cuda"}
 """Methods whose arguments say where a value lies."""

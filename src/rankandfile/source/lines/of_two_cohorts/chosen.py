@@ -71,7 +71,7 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         if shown is not None and (best is None or (shown.reason and shown.reason.level == "varying")):
             return shown
     if best is not None and chosen is not None:
-        return decided(search, best, chosen)
+        return decided(search, _filled_elsewhere(search, chosen) or best, chosen)
     if same is None:
         shown = next((line for each in found if (line := left_out_round(search, each)) is not None), None)
         if shown is not None:
@@ -94,16 +94,13 @@ def _ordered(search: Search, same: CodeDivergence) -> FoundLine | None:
 def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
     """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
     for divergence in found:
-        if not divergence.exact:
+        if not divergence.exact or divergence.normal.call is None or divergence.culprit.call is None:
+            # Where somebody was only seen, other ways may have led there.
             continue
-        # Where somebody was only seen, other ways may have led there.
-        seen = divergence.normal.call is None or divergence.culprit.call is None
         ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
         every = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
         every = [d for d in every if not d.branching.guessed]
-        if seen and every:
-            continue
-        if not every and not seen:
+        if not every:
             # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
             thrown = decisions(search.places, ways, sides, raising=True)
             every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
@@ -129,9 +126,7 @@ def _asks_an_object(decision: Decision) -> bool:
     test = decision.condition.node
     if not isinstance(test, ast.expr):
         return False
-    filled = changed_inside(decision.place.module)
-    held = (node.comparators[-1] for node in ast.walk(test) if isinstance(node, ast.Compare))
-    if any(isinstance(each, ast.Name) and each.id in filled for each in held):
+    if _asks_what_was_put_in(decision):
         return True
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
     set_to = [
@@ -142,6 +137,25 @@ def _asks_an_object(decision: Decision) -> bool:
     ]
     calls = (node for value in (test, *set_to) for node in ast.walk(value) if isinstance(node, ast.Call))
     return any(isinstance(call.func, ast.Attribute) for call in calls)
+
+
+def _asks_what_was_put_in(decision: Decision) -> bool:
+    filled = changed_inside(decision.place.module)
+    test = decision.condition.node
+    held = (node.comparators[-1] for node in ast.walk(test) if isinstance(node, ast.Compare))
+    return any(isinstance(each, ast.Name) and each.id in filled for each in held)
+
+
+def _filled_elsewhere(search: Search, divergence: CodeDivergence) -> Decision | None:
+    """The one test for what functions of the module put into a collection: of two that nothing shows to differ, what
+    other code put in is likelier to."""
+    ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
+    found = [
+        d
+        for d in decisions(search.places, ways, sides, seeming_equal=True)
+        if d.condition.kind == "if" and _asks_what_was_put_in(d)
+    ]
+    return found[0] if len(found) == 1 and divergence.settled else None
 
 
 def _goes_on(search: Search, divergence: CodeDivergence, decision: Decision) -> bool:
