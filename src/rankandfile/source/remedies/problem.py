@@ -74,7 +74,9 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
         whole_job=len(members) == world_size if members and world_size else None,
         sites=tuple(sites),
         world=world_size or 0,
-        unexplained=bool(location.condition) and not location.why_it_can_differ,
+        unexplained=bool(location.condition)
+        and not (location.condition or "").startswith("except")
+        and not location.why_it_can_differ,
         changed=f"{location.file.rpartition('/')[2]}:{location.line}" if location.parted_line else "",
     )
 

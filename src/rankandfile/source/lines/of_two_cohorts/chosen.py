@@ -37,7 +37,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         same = next((divergence for divergence in found if _from_one_place(divergence)), None)
     if same is not None and verdict.family == "arguments":
         given = argument(search, verdict, same)
-        explained = given is not None and given.reason is not None and given.reason.level == "varying"
+        reason = given.reason if given is not None else None
+        explained = reason is not None and reason.level == "varying" and reason.source not in ORDERS
         ordered = None if explained else _ordered(search, same)
         # Of an argument that nothing makes differ, items that came in another order may be the cause; that ranks go
         # over other items, as over their own data, is no news there.
