@@ -42,6 +42,15 @@ def test_two_that_disagree_blame_nobody() -> None:
     assert [other.culprits for other in verdict.alternatives][:2] == ["0", "2"]
 
 
+def test_all_that_take_each_other_for_the_root_are_out_of_line() -> None:
+    """As in a circle of waits: none of them sends. Where one takes itself for it, that one may be right."""
+    assert blamed(broadcasting(1, 0)) == [0, 1]
+    assert blamed(broadcasting(1, 2, 0)) == [0, 1, 2]
+    assert blamed(broadcasting(0, 1)) == []
+    assert blamed(broadcasting(1, 1)) == []
+    assert "None of them takes itself for it" in broadcasting(1, 0).sentence
+
+
 def test_agreement_and_another_functions_arguments_prove_nothing() -> None:
     assert broadcasting(0, 0, 0, 0).cause != "root_mismatch"
     assert blamed(broadcasting(0, 0, 2, 0, in_a_later_call=(2,))) == []

@@ -37,6 +37,22 @@ def test_what_the_others_ask_for_next_was_asked_too_early() -> None:
     assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [3])
 
 
+def test_a_past_that_went_both_ways_names_nobody() -> None:
+    """Once the one call followed, and once another: which of two ranks goes on as before, that does not tell."""
+    seldom, often = (
+        Call(WORLD, "all_reduce", size, place) for size, place in ((2, "report.py:9"), (64, "step.py:5"))
+    )
+    once: list[Step] = [Call(WORLD, "broadcast", 6, place) for place in ("net.py:3", "net.py:4")]
+    past: list[Step] = [*once[:1], often, *once[1:], often, seldom, often]
+    programs: dict[int, list[Step]] = {0: [*past, often], 1: [*past, seldom]}
+    verdict = diagnose(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))).verdicts[0]
+    assert (verdict.hang, blamed(verdict)) == (True, [])
+    # Seen often enough, it does.
+    rounds: list[Step] = [*[often, often, seldom] * 3, often]
+    programs = {0: [*rounds, often], 1: [*rounds, seldom]}
+    assert blamed(diagnose(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))).verdicts[0]) == [1]
+
+
 def test_a_stack_in_another_call_than_all_others() -> None:
     witnesses = absent_rank.lost().stack(2, IN_BARRIER)
     assert blamed(best(witnesses)) == [], "where the others are is not known"

@@ -332,6 +332,19 @@ def test_loops_are_made_even() -> None:
     assert changed(files, "in range")[-1] == "+ for _ in range(fewest(settings.rounds)):"
 
 
+def test_nobody_agrees_on_what_nothing_shows_to_differ() -> None:
+    files = train(
+        """def fit(loader, settings):
+    for batch in loader:
+        if settings.often:
+            dist.all_reduce(batch)
+"""
+    )
+    for where in ("in loader", "if settings"):
+        assert "may mend nothing" in refused(files, where, unexplained=True)
+        assert changed(files, where)
+
+
 def test_a_loop_in_which_all_ranks_still_were_is_not_called_uneven() -> None:
     files = train(
         """def fit(loader):

@@ -60,6 +60,16 @@ def predict(tokens: Tokens, count: int) -> Tokens:
     return np.resize(follow, count) if matches[best] >= best else follow[:count]
 
 
+def always_followed(tokens: Tokens) -> bool:
+    """Whether one call alone came after each earlier stretch that looks as much like the end of this one as any does: a
+    stretch after which the past went several ways predicts none of them."""
+    matches = np.asarray(_suffix_matches(tokens)[1:])
+    if not len(matches) or not matches.max():
+        return False
+    distances = np.flatnonzero(matches == matches.max()) + 1
+    return len(np.unique(tokens[len(tokens) - distances])) == 1
+
+
 def in_loop(tokens: Tokens) -> int:
     """How many calls from the start on until the sequence falls out of its loop for good: all of them, if it never
     does, and none, if it is no loop.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.reason.calls.rounds import predict
+from rankandfile.reason.calls.rounds import always_followed, predict
 
 from .alignment import Tokens, common_prefix
 from .cohorts import Track
@@ -25,12 +25,17 @@ _FEWEST_SIZES = 2
 def due(before: Tokens, count: int) -> Tokens:
     """What the past predicts. That a row of like calls goes on is no prediction where the rounds end such a row: a call
     that was made but once, as one of the second step alone is, hides them."""
-    expected = predict(before, count)
+    return predict(_telling(before), count)
+
+
+def _telling(before: Tokens) -> Tokens:
+    """Of the past, what the prediction rests on."""
+    expected = predict(before, 1)
     if len(before) < 2 or not len(expected) or not before[-2] == before[-1] == expected[0]:
-        return expected
+        return before
     calls, times = np.unique(before, return_counts=True)
-    again = predict(before[np.isin(before, calls[times > 1])], count)
-    return again if len(again) else expected
+    often = before[np.isin(before, calls[times > 1])]
+    return often if len(predict(often, 1)) else before
 
 
 @heuristic("the loop's past", "of paths that as many took, the one that does as earlier steps did is normal")
@@ -48,6 +53,8 @@ def by_history(paths: Sequence[Track]) -> int | None:
     fits = [i for i, (count, length) in enumerate(zip(agree, lengths, strict=True)) if 0 < length == count]
     if len(fits) != 1:
         fits = [i for i, count in enumerate(agree) if count]
+    if not always_followed(_telling(before)):
+        return None
     if len(fits) != 1 or any(_new(row[shared:], before) for i, row in enumerate(rows) if i != fits[0]):
         return None
     return fits[0]

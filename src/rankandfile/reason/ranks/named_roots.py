@@ -18,9 +18,10 @@ from rankandfile.reason.waits.graph import Pending
     "named roots", "the root that a stack's arguments name is whom the rank takes for it", otherwise={}
 )
 def named_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
-    """Root -> the members that name it."""
+    """Root -> the members that name it; by its global rank."""
+    members = facts.membership.members[call.group]
     found: dict[tuple[str, int], list[int]] = {}
-    for rank in facts.membership.members[call.group]:
+    for rank in members:
         stand = facts.hosts.get(rank)
         if stand is None or stand.died or stand.asked.root is None:
             continue
@@ -28,7 +29,11 @@ def named_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
             found.setdefault(stand.asked.root, []).append(rank)
     if len({how for how, _ in found}) != 1:
         return {}
-    return {of: tuple(ranks) for (_, of), ranks in sorted(found.items())}
+    if any(how == "position" and of >= len(members) for how, of in found):
+        return {}
+    return {
+        members[of] if how == "position" else of: tuple(ranks) for (how, of), ranks in sorted(found.items())
+    }
 
 
 def _stands_in_it(facts: Facts, call: Pending, rank: int) -> bool:

@@ -17,7 +17,9 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import parse_ranks
+from rankandfile.source.culprits.exact_cause import ran_out
 from rankandfile.source.lines.call_paths import CallPaths, Made
+from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
@@ -34,6 +36,13 @@ _CAME_TO_ONE = Heuristic(
 _OWN_DATA = Heuristic(
     "own data new way",
     "upon a test of its own data, who left the way of the rounds before is the one that departed",
+)
+_FEWER = Heuristic(
+    "fewer at a branch",
+    "where a branch leaves a call out or puts one in, the few that took it are out of line",
+)
+_RAN_OUT = Heuristic(
+    "ran out first", "of two sides in a loop over their own data, the one without another item is out of line"
 )
 _KINDS = ("decision", "caught", "flag", "again")
 #: What comes to a process from outside, at some time, and to others not.
@@ -69,10 +78,15 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _whom_it_came_to(verdict, found, divergence, paths)
     own_data = found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data")
     if own_data and divergence.exact:
-        return _whose_data_said_so(verdict, found, divergence, paths)
+        return _who_ran_out(verdict, found, divergence) or _whose_data_said_so(
+            verdict, found, divergence, paths
+        )
     if found.kind != "decision" or decision is None:
         return None
     condition = decision.condition
+    fewer = _the_fewer(found, divergence, decision) if divergence.exact else None
+    if fewer is not None:
+        return fewer
     on_rank = decision.reason.source in _ON_RANK and len(decision.reason.chain) <= _DIRECT
     if condition.kind != "if" or not isinstance(condition.node, ast.expr) or not on_rank:
         return None
@@ -141,6 +155,46 @@ def _whose_data_said_so(
         doing=f"left the way of all rounds before at {file}:{found.line}",
         sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
         "before.",
+    )
+
+
+def _who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """A loop over what a call hands out of the rank's own data was over on one side, and no fewer go round once more.
+    What an object holds is another matter: it may be as long as it should be, and the call too many."""
+    side = ran_out(found)
+    handed_out = found.decision is not None and isinstance(found.decision.condition.node, ast.Call)
+    if side is None or not handed_out or verdict.cause == "undetermined" or _RAN_OUT.off:
+        return None
+    other = divergence.culprit if side is divergence.normal else divergence.normal
+    if len(_ranks(side)) > len(_ranks(other)):
+        return None
+    file = found.place.path.rsplit("/", 1)[-1]
+    return NamedByCode(
+        ranks=_ranks(side),
+        doing=f"had no more to go over at {file}:{found.line}",
+        sentence=f"What is gone over there is this rank's own, and {ranks_in_words(side)} had no more of it.",
+        cause="uneven_inputs",
+    )
+
+
+def _the_fewer(found: FoundLine, divergence: CodeDivergence, decision: Decision) -> NamedByCode | None:
+    """One side left the function and the other made a call in it, and else they go on alike: the code shows that the
+    call was left out, or made besides; of two such ways the one that few took is out of line."""
+    branching, sides = decision.branching, _sides(divergence)
+    few, many = sorted(sides, key=lambda side: len(_ranks(side)))
+    left_out = "end" in (branching.normal, branching.culprit)
+    if not left_out or branching.rounds or branching.guessed or decision.reason.source in _ON_RANK:
+        return None
+    if decision.reason.level != "varying" or 2 * len(_ranks(few)) > len(_ranks(many)) or _FEWER.off:
+        return None
+    gone = divergence.normal if branching.normal == "end" else divergence.culprit
+    did = "left without the call" if few is gone else "made a call"
+    return NamedByCode(
+        ranks=_ranks(few),
+        doing=f"went another way than most at {found.place.path.rsplit('/', 1)[-1]}:{decision.condition.line}",
+        sentence=f"There {ranks_in_words(few)} {did} that {ranks_in_words(many)} "
+        f"{'made' if few is gone else 'went without'}, and nothing else parts them: most say what was meant.",
+        cause="skipped_collective" if few is gone else "extra_collective",
     )
 
 

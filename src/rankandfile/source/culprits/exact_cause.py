@@ -27,6 +27,7 @@ import ast
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.lines.call_paths import first_unlike
+from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
@@ -44,6 +45,11 @@ _FIRST = Heuristic(
 )
 _AGAIN = Heuristic("run again by a decorator", "a decorator that tries again ran the function once more")
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
+_MORE_OR_LESS = Heuristic(
+    "one more or less in the code",
+    "who is still where the others have left made a call more, by its own data",
+)
+_CALLS = {"extra": "extra_collective", "skipped": "skipped_collective"}
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
@@ -97,6 +103,20 @@ def _counted(items: ast.AST | None) -> bool:
     return isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
 
 
+def ran_out(found: FoundLine) -> Side | None:
+    """The side for which a loop over the rank's own items was over, where the other went round once more."""
+    decision, divergence = found.decision, found.divergence
+    if found.kind != "decision" or decision is None or divergence is None or found.reason is None:
+        return None
+    condition = decision.condition
+    if condition.kind != "for" or found.reason.level != "varying" or not _over_own_items(found):
+        return None
+    ways = {condition.here: divergence.normal, condition.there: divergence.culprit}
+    if decision.branching.normal == "end":
+        ways = {condition.here: divergence.culprit, condition.there: divergence.normal}
+    return ways.get("exhausted") if "another round" in ways else None
+
+
 def _had_fewer(found: FoundLine) -> bool:
     """The loop came to its end on the ranks that diverged, and to another round on the others."""
     assert found.decision is not None
@@ -121,7 +141,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     ):
         return None
     if found.kind == "caught":
-        return "swallowed_exception" if cause in _PATHS and not _CAUGHT.off else None
+        return "swallowed_exception" if cause in _PATHS | {"rank_conditional"} and not _CAUGHT.off else None
     if found.kind == "dropped":
         return "swallowed_exception" if cause != "early_exit" and not _CAUGHT.off else None
     if found.kind == "share":

@@ -78,6 +78,8 @@ _SAME_NUMBER = {
 
 _OF_ITS_SHARD = {"to_local"}
 """Methods that give the part of a tensor that this rank holds."""
+_LISTS = {"torch.nn.ModuleList", "torch.nn.ParameterList"}
+"""What holds the items of its argument."""
 _PLACES = {"to", "cuda"}
 """Methods whose arguments say where a value lies."""
 _OF_GROUPS = {"get_group", "get_all_groups"}
@@ -196,6 +198,8 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
     if origins.as_done(name):
         items = ev.all(content(e), frame, path)
         return join([items, origins.arrival(e, frame)]) if path and path[0][0] in ("each", "order") else items
+    if name in _LISTS and path and e.args:
+        return ev.value(e.args[0], frame, path)
     known = source(name)
     if known is not None:
         return _positioned(ev, e, frame, name, path)

@@ -40,6 +40,8 @@ class Branching(Struct, frozen=True):
     handed_out: bool = False
     """The side that is not seen in it any more is in a round of the loop over what this function yields: it came there
     by a `yield`, and by no end."""
+    went_on: bool = False
+    """The side that is not seen in it any more was seen further out: it did not end with the function."""
 
 
 def branchings(
@@ -118,7 +120,17 @@ def _between(
             and 0 < depth <= len(left)
             and reachability.over_items(before[depth - 1], left[depth - 1])
         )
-        yield Branching(frame, after, ours, theirs, rounds, depth, before[:depth], handed_out=handed_out)
+        yield Branching(
+            frame,
+            after,
+            ours,
+            theirs,
+            rounds,
+            depth,
+            before[:depth],
+            handed_out=handed_out,
+            went_on=left != "end",
+        )
     if one == other and ours == theirs and normal != "end" and culprit != "end":
         yield from _entered(normal, culprit, depth + 1, rounds)
         yield from _inside(normal, culprit, reachability, depth, rounds)

@@ -19,7 +19,10 @@ from .exception_origin import raises_on
 from .program_exit import exits_in
 
 
-def conditions_of(function: Function, branching: Branching, raising: bool = False) -> Iterator[Condition]:
+def conditions_of(
+    function: Function, branching: Branching, raising: bool = False, returned: bool = False
+) -> Iterator[Condition]:
+    """`returned`: the side that is not seen in the function any more came out of it by no exception."""
     here, there = branching.normal, branching.culprit
     if here == "end":
         here, there = there, here
@@ -33,8 +36,10 @@ def conditions_of(function: Function, branching: Branching, raising: bool = Fals
         yield from between
         return
     after = _point(branching.after) if branching.after is not None else None
-    ends: list[int | Point | Exit] = [_point(there)] if isinstance(there, Stop) else ["end"]
-    if not isinstance(there, Stop):
+    ends: list[int | Point | Exit] = (
+        [_point(there)] if isinstance(there, Stop) else ["return" if returned else "end"]
+    )
+    if not isinstance(there, Stop) and not returned:
         # To end the process is to leave the function too.
         ends += [statement.lineno for statement, _ in exits_in(function)]
     seen: set[int] = set()

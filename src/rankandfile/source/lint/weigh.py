@@ -47,6 +47,7 @@ def severity(parting: Parting) -> Severity | None:
         or _far(parting, reason)
         or _ends(parting, reason)
         or _voted(parting, reason)
+        or _agreed_elsewhere(parting, reason)
         or _parts_played(parting, reason)
         or _only_an_order(parting, reason)
         or _remembered(parting, reason)
@@ -94,6 +95,12 @@ def _far(parting: Parting, reason: Reason) -> bool:
         # Another name for the same is no step away.
         return sum(not _RENAMED.search(step.words) for step in reason.chain) > 2 or doubts > 0
     return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+
+
+def _agreed_elsewhere(parting: Parting, reason: Reason) -> bool:
+    """What the members of one group agreed on decides for a call on another: of the groups of a grid, those that
+    did not take part mostly compute the same."""
+    return bool(reason.agreed) and parting.event.group is not None
 
 
 def _voted(parting: Parting, reason: Reason) -> bool:

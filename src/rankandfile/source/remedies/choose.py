@@ -52,6 +52,12 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
                 f"nothing shows that all ranks come to line {place.problem.line}, and who does not would not answer a "
                 "vote there: decide where all of them pass.",
             )
+        if pattern.meets and place.problem.unexplained:
+            return Refusal(
+                pattern.name,
+                f"nothing in the source shows that line {place.problem.line} comes out differently on two ranks: an "
+                "agreement there may mend nothing. Find out first what differs; a probe tells whether it is this.",
+            )
         away = place.kept_away() if pattern.meets else None
         if away is not None:
             return Refusal(

@@ -34,6 +34,8 @@ class Problem(Struct, frozen=True):
     world: int = 0
     """How many ranks the job has; 0: not known."""
 
+    unexplained: bool = False
+    """Nothing in the source shows why the condition can come out differently: it may be another that did."""
     changed: str = ""
     """File and line at which what the line asks for was changed before, or was not."""
     others_unseen: bool = False
@@ -75,6 +77,9 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
         sites=tuple(sites),
         world=world_size or 0,
         others_unseen=location.others_unseen,
+        unexplained=bool(location.condition)
+        and not (location.condition or "").startswith("except")
+        and not location.why_it_can_differ,
         changed=f"{location.file.rpartition('/')[2]}:{location.line}" if location.parted_line else "",
     )
 

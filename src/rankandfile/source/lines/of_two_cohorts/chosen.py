@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.dependence.assignments import changed_inside
+from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.lines.arguments import loop_order
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
@@ -34,11 +36,18 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         # Of a circle any two that came from one place show in which order each went.
         same = next((divergence for divergence in found if _from_one_place(divergence)), None)
     if same is not None and verdict.family == "arguments":
-        return argument(search, verdict, same)
+        given = argument(search, verdict, same)
+        reason = given.reason if given is not None else None
+        explained = reason is not None and reason.level == "varying" and reason.source not in ORDERS
+        ordered = None if explained else _ordered(search, same)
+        # Of an argument that nothing makes differ, items that came in another order may be the cause; that ranks go
+        # over other items, as over their own data, is no news there.
+        came_so = ordered is not None and ordered.reason is not None and ordered.reason.source in ORDERS
+        return ordered if came_so else given
     if verdict.cause == "group_mismatch" and first is not None and first.culprit.path:
         return argument(search, verdict, first)
-    if same is not None and (ordered := loop_order(search.places, same.culprit.path)) is not None:
-        return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
+    if same is not None and (ordered := _ordered(search, same)) is not None:
+        return ordered
     if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
         return argument(search, verdict, same)
     best: Decision | None = None
@@ -63,7 +72,7 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         if shown is not None and (best is None or (shown.reason and shown.reason.level == "varying")):
             return shown
     if best is not None and chosen is not None:
-        return decided(search, best, chosen)
+        return decided(search, _filled_elsewhere(search, chosen) or best, chosen)
     if same is None:
         shown = next((line for each in found if (line := left_out_round(search, each)) is not None), None)
         if shown is not None:
@@ -73,6 +82,14 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
     if same is not None:
         return argument(search, verdict, same) or out_of_order(search, verdict, same)
     return together(search, verdict) or cited_argument(search, verdict)
+
+
+def _ordered(search: Search, same: CodeDivergence) -> FoundLine | None:
+    """The loop around a call of one place, whose items came in another order on one side."""
+    ordered = loop_order(search.places, same.culprit.path)
+    if ordered is None:
+        return None
+    return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
 
 
 def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
@@ -91,7 +108,9 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
         if not every and divergence.settled:
             # They parted all the same: what an object was asked for was changed on some ranks where nobody looked.
             alike = [
-                d for d in decisions(search.places, ways, sides, seeming_equal=True) if _asks_an_object(d)
+                d
+                for d in decisions(search.places, ways, sides, seeming_equal=True)
+                if d.condition.kind == "except" or _asks_an_object(d)
             ]
             every = alike if len({(d.branching.frame.file, d.condition.line) for d in alike}) == 1 else []
         if not every:
@@ -103,10 +122,13 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
 
 
 def _asks_an_object(decision: Decision) -> bool:
-    """Whether the test, or what its names were set to in the function, is the answer of a method."""
+    """Whether the test, or what its names were set to in the function, is the answer of a method, or asks what is in a
+    collection that functions of the module fill."""
     test = decision.condition.node
     if not isinstance(test, ast.expr):
         return False
+    if _asks_what_was_put_in(decision):
+        return True
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
     set_to = [
         node.value
@@ -116,6 +138,25 @@ def _asks_an_object(decision: Decision) -> bool:
     ]
     calls = (node for value in (test, *set_to) for node in ast.walk(value) if isinstance(node, ast.Call))
     return any(isinstance(call.func, ast.Attribute) for call in calls)
+
+
+def _asks_what_was_put_in(decision: Decision) -> bool:
+    filled = changed_inside(decision.place.module)
+    test = decision.condition.node
+    held = (node.comparators[-1] for node in ast.walk(test) if isinstance(node, ast.Compare))
+    return any(isinstance(each, ast.Name) and each.id in filled for each in held)
+
+
+def _filled_elsewhere(search: Search, divergence: CodeDivergence) -> Decision | None:
+    """The one test for what functions of the module put into a collection: of two that nothing shows to differ, what
+    other code put in is likelier to."""
+    ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
+    found = [
+        d
+        for d in decisions(search.places, ways, sides, seeming_equal=True)
+        if d.condition.kind == "if" and _asks_what_was_put_in(d)
+    ]
+    return found[0] if len(found) == 1 and divergence.settled else None
 
 
 def _goes_on(search: Search, divergence: CodeDivergence, decision: Decision) -> bool:
