@@ -3,7 +3,8 @@
 A test that singles out ranks by their number, as `if rank == 0:` or `if rank != 0:` does, names those ranks, whichever
 way they took. A decision upon what comes to one rank alone, as a signal does, names those who left there the way that
 all had taken in every round before: it came to them. Any other test says as much for one side as for the other: nobody
-is blamed. Nor is anybody who waits on the same side as all who wait.
+is blamed. Who ends a framework's loop by a flag that the program stores, where more ranks go on, did not agree on it
+with them. Nobody is blamed who waits on the same side as all who wait.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import polars as pl
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.model.ranks import parse_ranks
+from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.source.lines.call_paths import CallPaths, Made
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
@@ -34,6 +35,10 @@ _CAME_TO_ONE = Heuristic(
 _OWN_DATA = Heuristic(
     "own data new way",
     "upon a test of its own data, who left the way of the rounds before is the one that departed",
+)
+_STOPPED = Heuristic(
+    "stopped alone",
+    "who ends a framework's loop by what the program stores, where more ranks go on, is out of line",
 )
 _KINDS = ("decision", "caught", "flag", "again")
 #: What comes to a process from outside, at some time, and to others not.
@@ -69,7 +74,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _whom_it_came_to(verdict, found, divergence, paths)
     own_data = found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data")
     if own_data and divergence.exact:
-        return _whose_data_said_so(verdict, found, divergence, paths)
+        said = _whose_data_said_so(verdict, found, divergence, paths)
+        return said or _who_stopped(verdict, found, divergence)
     if found.kind != "decision" or decision is None:
         return None
     condition = decision.condition
@@ -141,6 +147,23 @@ def _whose_data_said_so(
         doing=f"left the way of all rounds before at {file}:{found.line}",
         sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
         "before.",
+    )
+
+
+def _who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """A framework's loop was stopped on fewer ranks than go on, by what the program stores for it."""
+    everybody = sum(len(_ranks(side)) for side in _sides(divergence))
+    suspects = {one.rank for one in verdict.suspects}
+    if not found.singled or 2 * len(found.singled) >= everybody or _STOPPED.off:
+        return None
+    if suspects and suspects != {*found.singled}:
+        return None
+    who = format_ranks([*found.singled])
+    who = f"rank {who}" if len(found.singled) == 1 else f"ranks {who}"
+    return NamedByCode(
+        ranks=found.singled,
+        doing=f"stopped alone, upon {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        sentence=f"The framework's loop ended on {who} alone, and more ranks went on: the ranks did not agree to stop.",
     )
 
 

@@ -37,7 +37,7 @@ class FoundLine(Struct, frozen=True):
     unordered: bool = False
     """The items of the loop are in the order in which they came in, on each rank."""
     singled: tuple[int, ...] = ()
-    """Ranks that alone come to what made the items differ."""
+    """Ranks that alone come to what made the items differ, or stopped upon what they stored."""
     story: str = ""
     """How one comes from what the ranks did to this line, where that is not to be seen at it."""
 

@@ -19,7 +19,11 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if not calls:
         return None
     if _remembers(place, node):
-        return _by_members(place, calls, plain)
+        return Refusal(
+            "groups_by_all",
+            f"{quoted(place.module, calls[0])} is made when it is first asked for, and not all ranks ask for the same: "
+            "make all groups on all ranks at the start, in one order, and only look them up from then on.",
+        )
     stored = {
         part.id
         for statement in (*node.body, *other)
@@ -61,32 +65,6 @@ def _remembers(place: PlaceToMend, node: ast.If) -> bool:
         and place.module.source(part.value) == place.module.source(known)
         for statement in node.body
         for part in ast.walk(statement)
-    )
-
-
-def _by_members(place: PlaceToMend, calls: list[ast.Call], plain: bool) -> Draft | Refusal:
-    """Whoever asks for a group calls on it, and so do all of its members: they alone need make it."""
-    refused = Refusal(
-        "groups_by_all",
-        f"{quoted(place.module, calls[0])} is made when it is first asked for, and not all ranks ask: make the groups "
-        "of all ranks at the start, in one order, and look them up from then on.",
-    )
-    edits = spelling(place, plain).edits
-    for call in calls:
-        ranks = [*call.args, *(k.value for k in call.keywords if k.arg == "ranks")][:1]
-        told = any(k.arg in ("use_local_synchronization", None) for k in call.keywords)
-        if told or not ranks or isinstance(ranks[0], (ast.Starred, ast.Constant)):
-            return refused
-        text = place.module.source(call).rstrip()
-        body = text[:-1].rstrip()
-        edits.expression(call, f"{body.rstrip(',')}, use_local_synchronization=True)")
-    return Draft(
-        edits,
-        "Let the members alone make a group",
-        "A group is made here when it is first asked for, and new_group involves all ranks of the job, of which not "
-        "all ask. With use_local_synchronization only its members must make it, as they do before they call on it.",
-        "Members must ask for their groups in one order. Where that is not sure, make all groups on all ranks at the "
-        "start. MPI has no local synchronization.",
     )
 
 
