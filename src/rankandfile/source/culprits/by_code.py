@@ -3,7 +3,8 @@
 A test that singles out ranks by their number, as `if rank == 0:` or `if rank != 0:` does, names those ranks, whichever
 way they took. A decision upon what comes to one rank alone, as a signal does, names those who left there the way that
 all had taken in every round before: it came to them. Any other test says as much for one side as for the other: nobody
-is blamed. Nor is anybody who waits on the same side as all who wait.
+is blamed. Who ends a framework's loop by a flag that the program stores, where more ranks go on, did not agree on it
+with them. Nobody is blamed who waits on the same side as all who wait.
 """
 
 from __future__ import annotations
@@ -16,14 +17,19 @@ import polars as pl
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.model.ranks import parse_ranks
-from rankandfile.source.culprits.exact_cause import ran_out
+from rankandfile.source.culprits.by_few import (
+    ON_RANK,
+    parsed,
+    ranks_of,
+    sides,
+    the_fewer,
+    who_ran_out,
+    who_stopped,
+)
 from rankandfile.source.lines.call_paths import CallPaths, Made
-from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
-_ON_RANK = ("rank_api", "environment")
 #: A test of the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
 _ON_ITS_RANK = Heuristic(
@@ -36,13 +42,6 @@ _CAME_TO_ONE = Heuristic(
 _OWN_DATA = Heuristic(
     "own data new way",
     "upon a test of its own data, who left the way of the rounds before is the one that departed",
-)
-_FEWER = Heuristic(
-    "fewer at a branch",
-    "where a branch leaves a call out or puts one in, the few that took it are out of line",
-)
-_RAN_OUT = Heuristic(
-    "ran out first", "of two sides in a loop over their own data, the one without another item is out of line"
 )
 _KINDS = ("decision", "caught", "flag", "again")
 #: What comes to a process from outside, at some time, and to others not.
@@ -65,7 +64,7 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     if found.kind not in _KINDS or divergence is None:
         return None
     suspects = tuple(one.rank for one in verdict.suspects)
-    if not divergence.exact and (any(paths.calls(s.rank) for s in _sides(divergence)) or not _gave_up(paths)):
+    if not divergence.exact and (any(paths.calls(s.rank) for s in sides(divergence)) or not _gave_up(paths)):
         # What came before is not known, or nothing shows that they stay where their stacks are.
         return None
     if found.kind == "again":
@@ -78,30 +77,32 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _whom_it_came_to(verdict, found, divergence, paths)
     own_data = found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data")
     if own_data and divergence.exact:
-        return _who_ran_out(verdict, found, divergence) or _whose_data_said_so(
-            verdict, found, divergence, paths
+        return (
+            who_ran_out(verdict, found, divergence)
+            or _whose_data_said_so(verdict, found, divergence, paths)
+            or who_stopped(verdict, found, divergence)
         )
     if found.kind != "decision" or decision is None:
         return None
     condition = decision.condition
-    fewer = _the_fewer(found, divergence, decision) if divergence.exact else None
+    fewer = the_fewer(found, divergence, decision) if divergence.exact else None
     if fewer is not None:
         return fewer
-    on_rank = decision.reason.source in _ON_RANK and len(decision.reason.chain) <= _DIRECT
+    on_rank = decision.reason.source in ON_RANK and len(decision.reason.chain) <= _DIRECT
     if condition.kind != "if" or not isinstance(condition.node, ast.expr) or not on_rank:
         return None
     ours, theirs = condition.here, condition.there
     if decision.branching.normal == "end":
         ours, theirs = theirs, ours
-    sides = {ours: divergence.normal, theirs: divergence.culprit}
+    ways = {ours: divergence.normal, theirs: divergence.culprit}
     side = _singled_out(condition.node)
     if side is None and suspects:
         # A test behind a name, as `is_main()`: the few that the stacks show apart are those that it singles out.
-        side = next((way for way, of in sides.items() if _ranks(of) == suspects), None)
-    if sides.keys() != {"taken", "not taken"} or side is None or _ON_ITS_RANK.off:
+        side = next((way for way, of in ways.items() if ranks_of(of) == suspects), None)
+    if ways.keys() != {"taken", "not taken"} or side is None or _ON_ITS_RANK.off:
         return None
-    ranks = _ranks(sides[side])
-    others = _ranks(sides["not taken" if side == "taken" else "taken"])
+    ranks = ranks_of(ways[side])
+    others = ranks_of(ways["not taken" if side == "taken" else "taken"])
     if suspects and ranks != suspects:
         return None
     if verdict.cause == "undetermined" and not _awaited(verdict, ranks, others):
@@ -115,10 +116,6 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     )
 
 
-def _sides(divergence: CodeDivergence) -> tuple[Side, Side]:
-    return divergence.normal, divergence.culprit
-
-
 def _gave_up(paths: CallPaths) -> bool:
     return bool((paths.case.events["kind"].cast(pl.String) == "watchdog_timeout").any())
 
@@ -129,9 +126,9 @@ def _whom_it_came_to(
     odd = _left_the_usual(divergence, paths)
     if odd is None or _CAME_TO_ONE.off:
         return None
-    ranks, file = _ranks(odd), found.place.path.rsplit("/", 1)[-1]
+    ranks, file = ranks_of(odd), found.place.path.rsplit("/", 1)[-1]
     who = ranks_in_words(odd)
-    open_ = (other.cause for other in verdict.alternatives if _parsed(other.culprits) == [*ranks])
+    open_ = (other.cause for other in verdict.alternatives if parsed(other.culprits) == [*ranks])
     return NamedByCode(
         ranks=ranks,
         doing=f"left the way of all rounds before at {file}:{found.line}",
@@ -151,50 +148,10 @@ def _whose_data_said_so(
         return None
     file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
-        ranks=_ranks(odd),
+        ranks=ranks_of(odd),
         doing=f"left the way of all rounds before at {file}:{found.line}",
         sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
         "before.",
-    )
-
-
-def _who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
-    """A loop over what a call hands out of the rank's own data was over on one side, and no fewer go round once more.
-    What an object holds is another matter: it may be as long as it should be, and the call too many."""
-    side = ran_out(found)
-    handed_out = found.decision is not None and isinstance(found.decision.condition.node, ast.Call)
-    if side is None or not handed_out or verdict.cause == "undetermined" or _RAN_OUT.off:
-        return None
-    other = divergence.culprit if side is divergence.normal else divergence.normal
-    if len(_ranks(side)) > len(_ranks(other)):
-        return None
-    file = found.place.path.rsplit("/", 1)[-1]
-    return NamedByCode(
-        ranks=_ranks(side),
-        doing=f"had no more to go over at {file}:{found.line}",
-        sentence=f"What is gone over there is this rank's own, and {ranks_in_words(side)} had no more of it.",
-        cause="uneven_inputs",
-    )
-
-
-def _the_fewer(found: FoundLine, divergence: CodeDivergence, decision: Decision) -> NamedByCode | None:
-    """One side left the function and the other made a call in it, and else they go on alike: the code shows that the
-    call was left out, or made besides; of two such ways the one that few took is out of line."""
-    branching, sides = decision.branching, _sides(divergence)
-    few, many = sorted(sides, key=lambda side: len(_ranks(side)))
-    left_out = "end" in (branching.normal, branching.culprit)
-    if not left_out or branching.rounds or branching.guessed or decision.reason.source in _ON_RANK:
-        return None
-    if decision.reason.level != "varying" or 2 * len(_ranks(few)) > len(_ranks(many)) or _FEWER.off:
-        return None
-    gone = divergence.normal if branching.normal == "end" else divergence.culprit
-    did = "left without the call" if few is gone else "made a call"
-    return NamedByCode(
-        ranks=_ranks(few),
-        doing=f"went another way than most at {found.place.path.rsplit('/', 1)[-1]}:{decision.condition.line}",
-        sentence=f"There {ranks_in_words(few)} {did} that {ranks_in_words(many)} "
-        f"{'made' if few is gone else 'went without'}, and nothing else parts them: most say what was meant.",
-        cause="skipped_collective" if few is gone else "extra_collective",
     )
 
 
@@ -214,7 +171,7 @@ def _who_began_again(found: FoundLine, divergence: CodeDivergence) -> NamedByCod
     """A function is run once more on the rank on which something in it failed."""
     file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
-        ranks=_ranks(divergence.culprit),
+        ranks=ranks_of(divergence.culprit),
         doing=f"began {found.place.function.name} ({file}:{found.place.function.first_line}) once more",
         sentence=f"Who begins once more what the others are in the middle of is out of step with them: "
         f"{ranks_in_words(divergence.culprit)} did.",
@@ -223,9 +180,9 @@ def _who_began_again(found: FoundLine, divergence: CodeDivergence) -> NamedByCod
 
 def _left_the_usual(divergence: CodeDivergence, paths: CallPaths) -> Side | None:
     """The side that went another way than both did, each time before, after the last call that they made alike."""
-    sides = _sides(divergence)
+    both = sides(divergence)
     went = set()
-    for side in sides:
+    for side in both:
         calls = paths.calls(side.rank)
         at = next((i for i, made in enumerate(calls) if made is side.call), len(calls))
         places = _places_in_row(calls)
@@ -239,7 +196,7 @@ def _left_the_usual(divergence: CodeDivergence, paths: CallPaths) -> Side | None
         if len(earlier) < _ROUNDS:
             return None
         went |= set(earlier)
-    odd = [side for side in sides if {side.path} != went]
+    odd = [side for side in both if {side.path} != went]
     return odd[0] if len(went) == len(odd) == 1 and divergence.before else None
 
 
@@ -264,16 +221,5 @@ def _singled_out(test: ast.expr) -> str | None:
 
 def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:
     """All who wait took the other way."""
-    waiting = {rank for wait in verdict.waits for rank in _parsed(wait.ranks)}
+    waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
     return bool(waiting) and waiting <= set(others) and not waiting & set(ranks)
-
-
-def _ranks(side: Side) -> tuple[int, ...]:
-    return tuple(_parsed(side.ranks)) or (side.rank,)
-
-
-def _parsed(ranks: str) -> list[int]:
-    try:
-        return parse_ranks(ranks)
-    except ValueError:
-        return []

@@ -60,6 +60,7 @@ _FROM = {
     "put_off": "Whether it is, is decided by",
     "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",
+    "logged": "How many values a rank logs is decided by",
     "round": "Rounds go by without the call upon",
     "share": "Each rank's share of the data comes from",
 }

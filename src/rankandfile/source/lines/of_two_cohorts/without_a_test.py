@@ -19,6 +19,7 @@ from rankandfile.source.program.places import SourcePlace
 
 from .another_callee import another_callee, at
 from .filled_collection import filled_upon
+from .logged_values import logged_values
 from .nothing_new import nothing_new
 from .put_off import put_off
 from .remembered import remembered
@@ -35,6 +36,7 @@ def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | No
         or nothing_new(search, divergence)
         or remembered(search, divergence)
         or another_callee(search, divergence)
+        or logged_values(search, divergence)
         or through_framework(search, divergence)
         or filled(search, divergence)
         or caught_outside(search, divergence)

@@ -51,6 +51,13 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             "ways: it is not the number of rounds that differs, but what they do in one. Look for the decision "
             "inside.",
         )
+    if isinstance(node, ast.comprehension) and isinstance(place.module.parents[node], ast.DictComp):
+        return Refusal(
+            "even_loops",
+            f"the ranks have keys of their own in {quoted(place.module, items)}: cut to one length, values of "
+            "different keys would be taken for one. Give every rank the same keys, with a value for those that it "
+            "has not met.",
+        )
     group = place.group(body)
     if group == UNKNOWN:
         return Refusal(
