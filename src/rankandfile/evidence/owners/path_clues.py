@@ -30,37 +30,9 @@ _RANK = re.compile(r"(?P<glued>[a-z]*)rank(?:_?id)?[_.= :-]{0,2}(?P<number>[0-9]
 _WORD_BEFORE = re.compile(r"([a-z]+)[_. -]*$")
 _GLOBAL = {"global", "world"}
 #: "tp_rank_3" and the like count inside a group or a machine, not in the job.
-_INNER = {
-    "local",
-    "node",
-    "group",
-    "role",
-    "machine",
-    "host",
-    "agent",
-    "intra",
-    "inter",
-    "pod",
-    "stage",
-    "worker",
-}
-_INNER |= {
-    "tp",
-    "dp",
-    "pp",
-    "cp",
-    "ep",
-    "sp",
-    "mp",
-    "etp",
-    "edp",
-    "fsdp",
-    "hsdp",
-    "ddp",
-    "data",
-    "tensor",
-    "pipeline",
-}
+_INNER = {"local", "node", "group", "role", "machine", "host", "agent", "intra", "inter", "pod"}
+_INNER |= {"stage", "worker", "tp", "dp", "pp", "cp", "ep", "sp", "mp", "etp", "edp", "fsdp", "hsdp"}
+_INNER |= {"ddp", "data", "tensor", "pipeline"}
 _INNER |= {"model", "expert", "context", "sequence", "replica", "sub"}
 
 _INNER_RANK = re.compile(rf"(?:{'|'.join(sorted(_INNER))})[_. -]*rank(?:_?id)?[_.= :-]{{0,2}}[0-9]+")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Divergence, Remedy
-from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.contracts import contract_of, elements
+from rankandfile.reason.calls.peers_and_roots import each_for_another, odd_about_root
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     Facts,
@@ -222,8 +222,8 @@ def _sides_of(facts: Facts, call: Pending, roots: tuple[int, ...], members: list
 
 def _differently_named(facts: Facts, call: Pending, named: dict[int, tuple[int, ...]]) -> Finding:
     """That they disagree is shown. Who is wrong is, where all but one agree."""
-    each_other = _each_another(facts, call, named)
-    odd = each_other or _odd(named)
+    each_other = each_for_another(facts.membership.members[call.group], named)
+    odd = each_other or odd_about_root(named)
     told = "; ".join(
         f"{ranks_words(ranks)} {verb(ranks, 'takes', 'take')} {of} for the root"
         for of, ranks in named.items()
@@ -282,23 +282,3 @@ def _differently_named(facts: Facts, call: Pending, named: dict[int, tuple[int, 
             for ranks in list(named.values())[:4]
         ),
     )
-
-
-@heuristic(
-    "each another for the root",
-    "where all of a group wait for one another as the root, all are out of line, as in a circle",
-    otherwise=(),
-)
-def _each_another(facts: Facts, call: Pending, named: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
-    """All members, if each takes another for the root, and each is taken for it by one: there is no right one among
-    them, by which another would be wrong."""
-    members = facts.membership.members[call.group]
-    alone = all(len(ranks) == 1 and ranks[0] != of for of, ranks in named.items())
-    return tuple(members) if alone and sorted(named) == sorted(members) else ()
-
-
-def _odd(named: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
-    """The few that name another root than all the others, if these are more than one and more than they."""
-    most = max(named.values(), key=len)
-    odd = tuple(sorted(rank for ranks in named.values() if ranks is not most for rank in ranks))
-    return odd if len(most) > max(1, len(odd)) else ()
