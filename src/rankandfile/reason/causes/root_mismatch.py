@@ -10,8 +10,8 @@ from __future__ import annotations
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Divergence, Remedy
 from rankandfile.reason.calls.contracts import contract_of, elements
-from rankandfile.reason.calls.peers_and_roots import each_for_another, odd_about_root
 from rankandfile.reason.finder import finder
+from rankandfile.reason.finders.named_roots import each_for_another, odd_about_root
 from rankandfile.reason.toolbox import (
     Facts,
     Patience,
