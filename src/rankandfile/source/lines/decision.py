@@ -22,7 +22,7 @@ from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .branchings import Branching
 from .conditions_between import by_raising_alone, conditions_of
-from .exception_origin import catcher
+from .exception_origin import ends_the_program
 from .operands import told_apart
 
 MOST_BRANCHINGS = 40
@@ -76,7 +76,7 @@ def decisions(
         place = places.find(branching.frame)
         if place is None or not place.known or branching.rounds > MOST_ROUNDS:
             continue
-        returned = branching.went_on and not raising and catcher(places, branching.outer, None) is None
+        returned = branching.went_on and not raising and ends_the_program(places, branching.outer)
         for distance, condition in enumerate(conditions_of(place.function, branching, raising, returned)):
             if condition.kind in ("with", "except") and branching.after is not None:
                 passed = Point(branching.after.line, branching.after.call)

@@ -47,6 +47,19 @@ def catcher(
     return None
 
 
+def ends_the_program(places: SourcePlaces, outer: CallPath) -> bool:
+    """Whether an exception would be seen nowhere in these frames: all are known, and none catches it or has a `finally`
+    around what it was in."""
+    found = [places.find(frame) for frame in outer]
+    return all(
+        place is not None
+        and place.known
+        and not any(one.finalbody for one in _tries(place))
+        and handler_around(place, None) is None
+        for place in found
+    )
+
+
 def handler_around(place: SourcePlace, raised: ast.Raise | None) -> ast.ExceptHandler | None:
     """The nearest handler around the line that catches what was raised."""
     caught = (handler for handler in _handlers(place) if raised is None or _catches(handler, raised))
@@ -55,13 +68,17 @@ def handler_around(place: SourcePlace, raised: ast.Raise | None) -> ast.ExceptHa
 
 def _handlers(place: SourcePlace) -> Iterator[ast.ExceptHandler]:
     """Those of the `try` statements around the line, the innermost first."""
-    tries = [
+    for node in sorted(_tries(place), key=lambda node: -node.lineno):
+        yield from (handler for handler in node.handlers if not raises_on(handler))
+
+
+def _tries(place: SourcePlace) -> list[ast.Try]:
+    """The `try` statements whose body the line is in."""
+    return [
         node
         for node in ast.walk(place.function.node)
         if isinstance(node, ast.Try) and node.body[0].lineno <= place.line <= (node.body[-1].end_lineno or 0)
     ]
-    for node in sorted(tries, key=lambda node: -node.lineno):
-        yield from (handler for handler in node.handlers if not raises_on(handler))
 
 
 def raises_on(handler: ast.ExceptHandler) -> bool:
