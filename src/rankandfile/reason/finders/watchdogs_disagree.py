@@ -28,6 +28,7 @@ from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .goes_on import GoesOn, goes_on
@@ -52,7 +53,8 @@ def watchdogs_disagree(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 usual = goes_on(facts, call.group, slot, parts)
                 if slot == call.slot or usual is not None:
                     return _finding(facts, wait_end, call, slot, parts, usual)
-            elif len(by_line := by_site(claims)) > 1:
+            elif patience(facts, call) is Patience.OVER and len(by_line := by_site(claims)) > 1:
+                # Calls that are alike may well belong together: only of one that did not end, its lines tell something.
                 usual = goes_on(facts, call.group, slot, by_line)
                 if usual is not None:
                     return _finding(facts, wait_end, call, slot, by_line, usual)
@@ -81,11 +83,14 @@ def _finding(
         f"{ranks_words([c.rank for c in side])} {verb([c.rank for c in side], 'is', 'are')} in {asked(side[0])}"
         for side in parts
     )
+    differently = (
+        "asked for different things" if len(sides([*normal, *others])) > 1 else "come from different lines"
+    )
     behind = "" if slot == call.slot else f" In the one behind it, {words}."
     sentence = (
         f"Not all members get past the {call_phrase(facts, call)}.{behind}"
         if behind
-        else f"The members of the {call_phrase(facts, call)} asked for different things: {words}."
+        else f"The members of the {call_phrase(facts, call)} {differently}: {words}."
     )
     if usual is not None and not numbers:
         due = ranks_words([c.rank for c in normal])
