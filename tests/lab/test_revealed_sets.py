@@ -20,9 +20,11 @@ QUESTIONS = ("hang", "culprits", "nobody", "cause", "file", "line", "condition",
 LOST = {
     # Two of four ranks went one way: who of them was wrong, no earlier round tells.
     "all evidence and sources": ["b10-vision-towers: culprits"],
-    "all evidence": ["b10-vision-towers: culprits"],
-    "dumps only": ["b10-vision-towers: culprits"],
-    "culprit's dump lost": [],
+    # Lantern's two ranks: the one that was named with the cause was innocent; without the source nobody is now.
+    "all evidence": ["b10-vision-towers: culprits", "lantern: cause"],
+    "dumps only": ["b10-vision-towers: culprits", "lantern: cause"],
+    # The culprit is named now, by the call that it is in; before, nobody, by the place of the one that it left out.
+    "culprit's dump lost": ["toxicity-probe: line", "toxicity-probe: condition"],
     # Two of eight ranks wait in a smaller group's call: without its members it is not told which side is wrong.
     "stacks and logs only": [
         "b09-lattice-relax: cause",
@@ -34,6 +36,7 @@ LOST = {
     "copied without times": [
         "b08-broken-rows: hang",
         "b10-vision-towers: culprits",
+        "lantern: cause",
     ],
 }
 

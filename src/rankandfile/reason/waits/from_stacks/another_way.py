@@ -51,7 +51,10 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
     )
     clear = (_unlike(parted) and not _may_be_past(of, parted)) or _owes_all(of, parted)
-    sure = bool(of.stays) and not of.unseen and ((alike and clear) or _are_left_over(of, parted))
+    # Most may make a group too many, or one that some of them count as another: they wait among themselves.
+    make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in parted.usual)
+    proved = (alike and clear and not make_one) or _are_left_over(of, parted)
+    sure = bool(of.stays) and not of.unseen and proved
     receives = any(
         rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)
         for cohort in parted.odd
