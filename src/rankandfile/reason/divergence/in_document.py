@@ -34,6 +34,8 @@ def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False
         cohorts += _by_call(facts, p, rest - untold)
         cohorts += [Cohort(ranks=format_ranks(untold), unknown=True)] if untold else []
     row = next((r for r in (p.expected, p.came) if r and r["group"] == p.group), p.expected or p.came)
+    # The place is that of the call that was due, where it is not one too many: that may be a call of another group.
+    elsewhere = p.kind != "extra" and p.expected is not None and row is p.came
     return diverged(
         facts,
         p.group,
@@ -41,7 +43,7 @@ def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False
         kind=kind,
         cohorts=cohorts,
         exact=p.exact,
-        place=p.place,
+        place=None if elsewhere else p.place,
     )
 
 
