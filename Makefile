@@ -13,7 +13,7 @@ $(VENV)/ready: pyproject.toml
 unexport PYTHONDONTWRITEBYTECODE
 # One more at a time than there are cores: a third of the time is spent waiting for jobs that hang.
 AT_ONCE := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
-PYTEST = $(BIN)/pytest -n $(AT_ONCE) --maxprocesses 5 --dist loadfile
+PYTEST = $(BIN)/pytest -n $(AT_ONCE) --maxprocesses 5 --dist loadfile --no-loadscope-reorder
 # What a change needs: every part, every cause, every door, and real jobs of each kind. Minutes.
 test: $(VENV)/ready
 	$(PYTEST) -m "not lab"

@@ -24,10 +24,16 @@ examples.register()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Properties are marked, so that the lab tries them again, on all their examples."""
+    """Properties are marked, so that the lab tries them again, on all their examples. Files with real jobs come first:
+    one of minutes would else run alone at the end, as files are given to whoever is free."""
     for item in items:
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("property")
+    order: dict[Path, int] = {}
+    for item in items:
+        own = 0 if "torch" in item.keywords else 1 if "slow" in item.keywords else 2
+        order[item.path] = min(own, order.get(item.path, own))
+    items.sort(key=lambda item: order[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)

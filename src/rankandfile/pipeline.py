@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rankandfile.evidence.files.elsewhere import how_to_copy
+from rankandfile.evidence.files.addresses import how_to_copy
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.errors import UserError

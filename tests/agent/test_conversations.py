@@ -15,14 +15,13 @@ import pytest
 from support.agent.conversations import CONCLUSION, QUESTIONS, essence, names_of, playing, recorded
 from support.agent.model_runs import asked, assert_nothing_false, investigated
 from support.agent.model_server import Turn, serving
+from support.agent.needs import needs_models
 from support.capture.waiting import until
 from support.places import EARLY_STOP
 
 from rankandfile.agent.bench import Bench
 
-pytestmark = pytest.mark.slow
-
-pytest.importorskip("pydantic_ai")
+pytestmark = [pytest.mark.slow, needs_models]
 
 
 @pytest.mark.parametrize("protocol", ["anthropic", "openai"])

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 from support.agent.model_runs import command, environment
 from support.agent.model_server import Turn, serving
+from support.agent.needs import needs_models
 from support.places import EARLY_STOP
 
 from rankandfile.capture.diagnose import Investigations
 from rankandfile.cli.errors import UserError
 
-pytestmark = pytest.mark.slow
-
-pytest.importorskip("pydantic_ai")
+pytestmark = [pytest.mark.slow, needs_models]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.agent.model_runs import answered, asked, command, environment, investigated
 from support.agent.model_server import Server, Turn, serving
+from support.agent.needs import needs_models
 from support.places import EARLY_STOP
 
 from rankandfile.agent.bench import bench_of
@@ -20,9 +21,7 @@ from rankandfile.agent.claims import check
 from rankandfile.cli.errors import UserError
 from rankandfile.pipeline import Options
 
-pytestmark = pytest.mark.slow
-
-pytest.importorskip("pydantic_ai")
+pytestmark = [pytest.mark.slow, needs_models]
 
 NAMES = [
     "gpu-node-17.hpc.acme.example.com",

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.agent.model_runs import command, investigated
 from support.agent.model_server import Turn
+from support.agent.needs import needs_models
 from support.capture.waiting import until
 from support.places import EARLY_STOP
 
@@ -22,9 +23,7 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.diff import Misfit, changed
 from rankandfile.cli.errors import UserError
 
-pytestmark = pytest.mark.slow
-
-pytest.importorskip("pydantic_ai")
+pytestmark = [pytest.mark.slow, needs_models]
 
 FIXED = "grep -q 'guard.agree(self.out_of_patience()' trainer.py"
 

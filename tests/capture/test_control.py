@@ -49,12 +49,14 @@ def left(job: Path) -> list[str]:
     return found
 
 
+@pytest.mark.lab
 def test_as_spmd_it_hangs_and_is_diagnosed(job: Path) -> None:
     done = run(job, "run", "--stall", "3", "--on-hang", "dump-and-kill", "--", *TORCHRUN, "train.py", "spmd")
     assert "HANG: rank 1" in done.stderr and "train.py:" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("how", ["agree", pytest.param("plan", marks=pytest.mark.lab)])
+@pytest.mark.lab
+@pytest.mark.parametrize("how", ["agree", "plan"])
 def test_agreed_or_planned_it_ends(job: Path, how: str) -> None:
     done = run(job, "run", "--", *TORCHRUN, "train.py", how)
     assert done.returncode == 0, done.stderr

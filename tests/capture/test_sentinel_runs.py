@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,11 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     launch = [sys.executable, str(PROGRAMS / "launch.py"), "3", str(PROGRAMS / program[0]), *program[1:]]
     command = [*raf, *options, "--", *launch]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
+
+
+def findings(folder: Path, kind: str) -> list[dict[str, Any]]:
+    told: list[dict[str, Any]] = json.loads((folder / "case" / "watch.json").read_text())["findings"]
+    return [one for one in told if one["kind"] == kind]
 
 
 def test_wrong_numbers_end_the_job_where_that_is_wanted(tmp_path: Path) -> None:
@@ -40,24 +47,22 @@ def test_what_is_legal_is_not_told(tmp_path: Path) -> None:
     assert done.returncode == 0 and "raf:" not in done.stderr, done.stderr
 
 
-@pytest.mark.xfail(reason="seen by hand; not yet told in time beside other work", strict=False)
 def test_a_verdict_is_a_finding_too(tmp_path: Path) -> None:
     """Nothing moves, and nobody's call is off: one waits for what never comes."""
     pytest.importorskip("torch")
     done = run(tmp_path, "--stall", "4", "--on-hang", "dump-and-kill", "--", "slow.py", "frozen", "600")
     assert "HANG: rank 1 never came" in done.stderr, done.stderr
-    (found,) = json.loads((tmp_path / "case" / "watch.json").read_text())["findings"]
-    assert (
-        found["kind"] == "frozen"
-        and "ranks 0,2 stand in all_reduce SUM Float [1000] (call 50 of" in found["words"]
-    )
+    (found,) = findings(tmp_path, "frozen")
+    assert "ranks 0,2 stand in all_reduce SUM Float [1000] (call 50 of" in found["words"]
     assert "rank 1 has not come to it; verdict: HANG: rank 1 never came" in found["words"]
 
 
-@pytest.mark.xfail(reason="seen by hand; not yet told in time beside other work", strict=False)
 def test_calls_that_nobody_waits_for(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     done = run(tmp_path, "--", "slow.py", "storm", "60")
-    assert (
-        done.stderr.count("raf: calls pile up: rank 0 has ") == 1 and done.stderr.count("(certain)") == 1
-    ), done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("raf: calls pile up")]
+    # The two others keep step: either may be the first.
+    assert re.match(
+        r"raf: calls pile up: rank [02] has .* that rank 1 has not come to, .*\(certain\)", line
+    ), line
+    assert len(findings(tmp_path, "storm")) == 1

@@ -43,7 +43,7 @@ def test_the_action_is_one_by_the_schema_of_actions() -> None:
     assert all(word in script for word in used)
 
 
-@pytest.mark.parametrize(("fail", "status"), [("true", 1), ("false", 0)])
+@pytest.mark.parametrize(("fail", "status"), [("true", 1), pytest.param("false", 0, marks=pytest.mark.lab)])
 def test_the_action_annotates_sums_up_and_tells_the_steps_after_it(
     fail: str, status: int, path: str, tmp_path: Path
 ) -> None:

@@ -35,16 +35,11 @@ def _imported() -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-NAMES = sorted(
-    name
-    for name in {
-        *sys.stdlib_module_names,
-        *importlib.metadata.packages_distributions(),
-        *("rankandfile", "ray", "sitecustomize", "torch", "usercustomize"),
-        *_imported(),
-    }
-    if name.isidentifier()
-)
+def _names() -> list[str]:
+    there = {*sys.stdlib_module_names, *importlib.metadata.packages_distributions(), *_imported()}
+    there |= {"rankandfile", "ray", "sitecustomize", "torch", "usercustomize"}
+    return sorted(name for name in there if name.isidentifier())
+
 
 #: Those that start another Python, or read what somebody else has written, and the rest.
 STARTING = (
@@ -96,8 +91,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(EXAMPLE / name, folder / name)
     (folder / "spool").mkdir()
     write(load([EXAMPLE / "evidence"], folder / "spool", jobs=1), folder / "ticket.zip", redacted=None)
+    names = _names()
     for place in (folder, folder / "evidence", folder / "src"):
-        for name in NAMES:
+        for name in names:
             (place / f"{name}.py").write_text(
                 f"open({str(folder / 'ran.txt')!r}, 'a').write('{place.name}/{name}.py ')\n"
             )

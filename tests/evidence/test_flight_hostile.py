@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.evidence.loading import Decode
 from support.evidence.sample_dumps import one_rank, only, plain
+from support.selected import in_lab
 
 from rankandfile.evidence.files import decoder
 from rankandfile.evidence.files.decoded import Decoded
@@ -370,7 +371,7 @@ DEEP: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("level", DEEP)
+@pytest.mark.parametrize("level", in_lab(list(DEEP), ("beside nothing", "from a mark")))
 def test_a_deep_key_is_refused_before_it_is_hashed(tmp_path: Path, level: str) -> None:
     """Its hash would take more of the stack than a process has."""
     levels = 300_000

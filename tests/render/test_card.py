@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from html import unescape
 from urllib.parse import unquote
@@ -197,6 +198,7 @@ def test_a_patch_is_pointed_to() -> None:
     assert "the patch: raf fix PATH... --src DIR" in shown(diagnosis, 100)
 
 
+@functools.cache
 def big() -> Diagnosis:
     """16,384 ranks of which every other one is to blame, for a thousand reasons."""
     diagnosis = document("rank_conditional")

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP
 
 from rankandfile.lab.sim.run import simulate
@@ -16,15 +17,10 @@ from rankandfile.lab.sim.run import simulate
 pytestmark = pytest.mark.slow
 
 
-def raf(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "rankandfile", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-
-
-def test_the_diagnosis_names_the_condition_and_why_it_can_differ() -> None:
+def test_the_diagnosis_names_the_condition_and_why_it_can_differ(raf: Raf) -> None:
     done = raf("diagnose", EARLY_STOP / "evidence", "--src", EARLY_STOP / "src", "--format", "json")
-    assert done.returncode == 1, done.stderr
-    verdict = json.loads(done.stdout)["verdicts"][0]
+    assert done.status == 1, done.err
+    verdict = json.loads(done.out)["verdicts"][0]
     location = verdict["location"]
     assert (location["file"], location["function"]) == ("trainer.py", "fit")
     assert location["condition"] == "if self.out_of_patience():"
@@ -36,17 +32,17 @@ def test_the_diagnosis_names_the_condition_and_why_it_can_differ() -> None:
     assert "if self.out_of_patience():" in text[location["condition_line"] - 1]
 
 
-def test_the_code_is_shown_with_both_ways_and_is_readable_without_colour() -> None:
+def test_the_code_is_shown_with_both_ways_and_is_readable_without_colour(raf: Raf) -> None:
     done = raf("show", "source", EARLY_STOP / "evidence", "--src", EARLY_STOP / "src", "--no-unicode")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    assert done.status == 0, done.err
+    lines = done.out.splitlines()
     assert "trainer.py in fit" in lines
     assert any(line.startswith("B  rank 2") for line in lines)
     assert any(
         line.startswith("AB") and "? " in line and "if self.out_of_patience():" in line for line in lines
     )
     assert any(line.startswith(" B") and line.rstrip().endswith("break") for line in lines)
-    assert done.stdout.isascii()
+    assert done.out.isascii()
 
 
 @pytest.mark.parametrize(
@@ -58,25 +54,24 @@ def test_the_code_is_shown_with_both_ways_and_is_readable_without_colour() -> No
         (("--src", EARLY_STOP / "src", "--git", "no-such-revision"), "no commit 'no-such-revision'"),
     ],
 )
-def test_a_source_that_is_none_is_one_line(words: tuple[str | Path, ...], says: str) -> None:
+def test_a_source_that_is_none_is_one_line(raf: Raf, words: tuple[str | Path, ...], says: str) -> None:
     done = raf("diagnose", EARLY_STOP / "evidence", *words)
-    assert done.returncode == 2
-    assert says in done.stderr and len(done.stderr.strip().splitlines()) <= 2
-    assert "Traceback" not in done.stderr
+    assert done.status == 2
+    assert says in done.err and len(done.err.strip().splitlines()) <= 2
+    assert "Traceback" not in done.err
 
 
-def test_a_rank_is_explained_as_the_verdict_with_the_source_has_it(tmp_path: Path) -> None:
+def test_a_rank_is_explained_as_the_verdict_with_the_source_has_it(raf: Raf, tmp_path: Path) -> None:
     made = simulate("skip-nonfinite-ddp", tmp_path / "incident")
     evidence, tree = made / "evidence", made / "src"
     done = raf("diagnose", evidence, "--src", tree, "--format", "json")
-    culprits = [culprit["rank"] for culprit in json.loads(done.stdout)["verdicts"][0]["culprits"]]
+    culprits = [culprit["rank"] for culprit in json.loads(done.out)["verdicts"][0]["culprits"]]
     assert culprits
     blamed = raf("diagnose", evidence, "--src", tree, "--explain", str(culprits[0]))
-    assert blamed.stdout.startswith(f"Rank {culprits[0]} is blamed"), blamed.stdout
+    assert blamed.out.startswith(f"Rank {culprits[0]} is blamed"), blamed.out
     other = next(rank for rank in range(4) if rank not in culprits)
     assert (
-        f"Rank {other} is not blamed"
-        in raf("diagnose", evidence, "--src", tree, "--explain", str(other)).stdout
+        f"Rank {other} is not blamed" in raf("diagnose", evidence, "--src", tree, "--explain", str(other)).out
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import settings
 
 #: Profile -> the examples of a property that states none; of one that states some, so many of a hundred.
-SHARES = {"quick": 5, "test": 20, "lab": 100}
+SHARES = {"quick": 5, "test": 10, "lab": 100}
 
 
 def register() -> None:

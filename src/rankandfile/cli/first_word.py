@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from rankandfile.evidence.files.elsewhere import is_address
+from rankandfile.evidence.files.addresses import is_address
 
 from .errors import UserError
 

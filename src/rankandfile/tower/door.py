@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -137,10 +136,6 @@ def elsewhere(host: str, settings: Settings) -> str | None:
     if host in (*LOOPBACK, "::1") or settings.token is not None:
         return None
     return "beyond this machine the tower needs a token: --token-file"
-
-
-def known_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(host.lower() for host in hosts)
 
 
 def _digest(token: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What the ranks of the tests of the debug page run."""
+"""What the ranks of the tests of the debug page run. Who only names them needs no torch."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import os
 from datetime import timedelta
 from typing import Any
 
-import torch
-import torch.distributed as dist
-
 from rankandfile.runtime import debug
 
 TOKEN = "a-token-of-the-test"
@@ -17,6 +14,9 @@ TOKEN = "a-token-of-the-test"
 
 def looked_at(dumps: str, torchs_port: int, torchs_dumps: str) -> None:
     """Rank 1 holds Python's lock, so that it can answer nobody; both are killed by the test."""
+    import torch
+    import torch.distributed as dist
+
     debug.start(port=0, dump_dir=dumps, dump_interval=3, token=TOKEN)
     dist.init_process_group("gloo", timeout=timedelta(seconds=1000))
     from torch.distributed.debug import start_debug_server

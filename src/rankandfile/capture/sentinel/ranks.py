@@ -107,10 +107,6 @@ class Rank:
         group, before = self._ids[record.group]
         return group, before + record.seq
 
-    def step_words(self) -> str:
-        row = self.tail.table.get(layout.TEXT, {}).get(self.step) if self.step else None
-        return str(row[0]) if row else ""
-
 
 @dataclass
 class Ranks:

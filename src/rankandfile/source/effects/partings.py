@@ -22,7 +22,7 @@ from rankandfile.source.program.modules import Function, Program
 
 from .event import Event
 from .handlers import handlers
-from .joined import is_joined
+from .join_context import is_joined
 from .loud import Effects, Ends, Opaque, effects_of
 from .parting import Leaving, Parting
 from .raised_inside import caught_from_inside

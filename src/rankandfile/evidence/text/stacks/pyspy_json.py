@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from rankandfile.evidence.text.stacks import bounds
-from rankandfile.evidence.text.stacks.asked import asked
+from rankandfile.evidence.text.stacks.call_arguments import asked
 from rankandfile.evidence.text.stacks.collector import Collector, Draft, frame
 from rankandfile.evidence.text.stacks.formats.pyspy_text import is_native
 from rankandfile.evidence.text.stacks.stream import Stream

@@ -25,8 +25,8 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_smaller_groups import in_smaller_groups, waits_elsewhere
 from .in_words import in_calls, wait_list
-from .mute import mute
 from .settings import SETTINGS
+from .silent_watchdog import silent_watchdog
 from .told_of_absent import at_work, at_work_words, by_elimination
 from .waits import LoggedWaits
 
@@ -45,7 +45,7 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     if not stories and (working := at_work(facts, wait_end.ranks, logged.of_call(call))):
         return _too_late(facts, logged, wait_end, call, working)
     stories = stories or by_elimination(facts, wait_end.ranks)
-    silent = {} if stories or _lost(facts, wait_end) else mute(facts, logged, wait_end, call)
+    silent = {} if stories or _lost(facts, wait_end) else silent_watchdog(facts, logged, wait_end, call)
     stories = stories or silent
     if stories and not silent and _may_wait_together(facts, wait_end, stories):
         other = _together_elsewhere(wait_end, call)

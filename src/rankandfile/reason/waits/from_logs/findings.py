@@ -18,7 +18,6 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper
 
-from .alone import alone
 from .before_it import suspected, with_what_came_before
 from .behind import behind
 from .came_late import came_late
@@ -26,6 +25,7 @@ from .circle import circle
 from .disagreement import disagreement
 from .in_words import in_calls, wait_list
 from .numbers import out_of_numbers
+from .one_in_an_unlisted_group import one_in_an_unlisted_group
 from .settings import SETTINGS
 from .waits import LoggedWaits, gave_up, logged_waits
 
@@ -93,7 +93,7 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
             if len(parts) < 2 or proved or late.culprits
             else _unheard(facts, logged, wait_end, call, parts)
         )
-    apart = alone(logged, world_of(facts)) if wait_end.kind == "joined" else None
+    apart = one_in_an_unlisted_group(logged, world_of(facts)) if wait_end.kind == "joined" else None
     found = with_what_came_before(facts, apart or _all_came(logged, wait_end, call))
     return found if found.culprits or apart else suspected(facts, found, call.waiting)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 
 from rankandfile.evidence.text.stacks import bounds
-from rankandfile.evidence.text.stacks.asked import asked
+from rankandfile.evidence.text.stacks.call_arguments import asked
 from rankandfile.evidence.text.stacks.collector import Draft, frame
 from rankandfile.evidence.text.stacks.stream import Block, Format, Stream
 from rankandfile.evidence.text.stacks.titles import place_in, rank_in

@@ -21,7 +21,7 @@ _DOING = (
 _NOTHING = "of it alone there is neither a stack nor a line: its process may be gone, or stopped"
 
 
-def mute(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> dict[int, Story]:
+def silent_watchdog(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> dict[int, Story]:
     """By rank; empty unless everything else of a group of known members is there."""
     group = logged.groups[call.group]
     if wait_end.kind != "missing" or not (group.whole or group.told) or call.slot is None:

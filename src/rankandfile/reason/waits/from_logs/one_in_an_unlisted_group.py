@@ -21,7 +21,7 @@ from .waits import LoggedWaits
 _MOST = 3
 
 
-def alone(logged: LoggedWaits, world: int) -> Finding | None:
+def one_in_an_unlisted_group(logged: LoggedWaits, world: int) -> Finding | None:
     calls = [call for call in logged.waits.pending if call.slot is not None]
     ranks = [rank for call in calls for rank in call.waiting]
     if len(calls) < 2 or len(calls) != len(logged.waits.pending) or sorted(ranks) != list(range(world)):
