@@ -7,6 +7,7 @@ well: in memory that is never given back, or in the timeout of the oldest call.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from rankandfile.capture.sentinel.history import Call, History
@@ -36,10 +37,8 @@ class Pile(NamedTuple):
 
 class _Look(NamedTuple):
     at: float
-    ahead: int
-    behind: int
-    more: int
-    reached: int
+    last: dict[int, int]
+    """The newest call of each rank, by number."""
 
 
 class Piles:
@@ -52,23 +51,32 @@ class Piles:
         """`histories`: of all members that can be seen here, by rank."""
         if self._looks and now - self._looks[-1].at < EVERY_S:
             return None
-        ahead = max(histories, key=lambda rank: (histories[rank].last, -rank))
-        behind = min(histories, key=lambda rank: (histories[rank].last, rank))
-        reached = histories[behind].last
-        look = _Look(now, ahead, behind, histories[ahead].last - reached, reached)
-        before = self._looks[-1] if self._looks else look
-        if (ahead, behind) != (before.ahead, before.behind) or look.more < before.more + MORE:
-            self._looks = []
-        self._looks = [*self._looks, look][-LOOKS:]
+        last = {rank: history.last for rank, history in histories.items()}
+        self._looks = [look for look in self._looks if look.last.keys() == last.keys()]
+        self._looks = [*self._looks, _Look(now, last)][-LOOKS:]
         if len(self._looks) < LOOKS:
             return None
-        oldest, newest = histories[ahead].at(reached + 1), histories[ahead].at(histories[ahead].last)
+        # Who is ahead of all others changes between ranks that keep step: each pair is looked at by itself.
+        grown = [(ahead, behind) for ahead in last for behind in last if self._grows(ahead, behind)]
+        if not grown:
+            return None
+        ahead, behind = max(grown, key=lambda pair: (last[pair[0]] - last[pair[1]], -pair[0], -pair[1]))
+        return self._pile(histories, ahead, behind, now)
+
+    def _grows(self, ahead: int, behind: int) -> bool:
+        """From each look to the next."""
+        more = [look.last[ahead] - look.last[behind] for look in self._looks]
+        return all(later >= before + MORE for before, later in pairwise(more))
+
+    def _pile(self, histories: Mapping[int, History], ahead: int, behind: int, now: float) -> Pile | None:
+        first, look = self._looks[0], self._looks[-1]
+        reached = look.last[behind]
+        oldest, newest = histories[ahead].at(reached + 1), histories[ahead].at(look.last[ahead])
         if oldest is None or newest is None or not (all_wait(oldest) and all_wait(newest)):
             return None
         if now - oldest.wall_ns / 1e9 < AGE_S:
             return None
-        first = self._looks[0]
         return Pile(
-            ahead, behind, reached + 1, oldest, newest, look.more, first.more, now - first.at,
-            reached > first.reached,
+            ahead, behind, reached + 1, oldest, newest, look.last[ahead] - reached,
+            first.last[ahead] - first.last[behind], now - first.at, reached > first.last[behind],
         )  # fmt: skip
