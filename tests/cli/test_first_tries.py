@@ -83,6 +83,18 @@ def test_standard_input_is_read(program: list[str], tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("", "standard input: nothing came"), ("hello\n", "standard input: nothing there tells")],
+)
+def test_standard_input_is_called_so(given: str, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rankandfile", "-"], input=given, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"raf: {said}") and "/" not in done.stderr
+
+
 def test_every_name_of_the_program_is_the_program() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for name in ("raf", "rankandfile"):

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.capture.waiting import until
 from support.cli.raf_runs import Raf
 from support.evidence.kept_decoders import KeptDecoders
 from support.evidence.sample_dumps import one_rank, only
@@ -166,6 +167,24 @@ def test_when_the_receiver_fails_no_process_stays_behind(tasks: list[Task]) -> N
         decode_all(tasks * 20, receive, 3)
     assert decoders() == []
     assert [thread for thread in threading.enumerate() if "Server" in type(thread).__name__] == []
+
+
+def test_a_signal_that_comes_while_processes_start_leaves_none_behind(
+    tasks: list[Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one is at work already, on what never comes."""
+    pipe, start = tmp_path / "a_pipe", threading.Thread.start
+    os.mkfifo(pipe)
+
+    def started(thread: threading.Thread) -> None:
+        start(thread)
+        until(decoders)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", started)
+    with pytest.raises(KeyboardInterrupt):
+        decode_all([Task(pipe, "pipe", 1 << 20), *tasks], Answers().__setitem__, 2, seconds=300)
+    assert decoders() == []
 
 
 def test_giving_up_does_not_wait_for_a_stalled_file(tasks: list[Task], tmp_path: Path) -> None:

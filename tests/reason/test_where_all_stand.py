@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -341,3 +342,24 @@ def test_a_root_that_is_elsewhere_owes_all_others_what_they_wait_for(tmp_path: P
     stacks = {rank: other if rank == 0 else at_root(root) for rank in range(4)}
     verdict = best(diagnose(dumped(tmp_path, stacks), src=src))
     assert named(verdict)[0] == ([0] if root == 0 else [])
+
+
+def test_no_rank_is_left_out_where_each_says_something_else(tmp_path: Path) -> None:
+    for rank in range(300):
+        raised = f'Traceback (most recent call last):\n  File "train.py", line 9, in main\nValueError: bad {rank}\n'
+        (tmp_path / f"rank_{rank}.log").write_text(f"[rank {rank}] step 7\n" + raised * (rank % 2))
+    diagnosis = diagnose(tmp_path)
+    assert sorted(r for one in diagnosis.standings for r in parse_ranks(one.ranks)) == [*range(300)]
+    assert len(diagnosis.standings) < 80
+    (rest,) = [one for one in diagnosis.standings if "different ways" in one.what]
+    assert re.fullmatch(r"in \d+ different ways; rank \d+: raised ValueError: bad \d+", rest.what)
+
+
+def test_a_last_line_is_said_of_whom_it_is(tmp_path: Path) -> None:
+    for rank in range(6):
+        (tmp_path / f"rank_{rank}.log").write_text(f"step {rank}\n" if rank < 4 else "saved\n")
+    stands = {one.ranks: one.what for one in diagnose(tmp_path, hung=True).standings}
+    assert stands == {
+        "0-3": "its last line but for its numbers; rank 0's: 'step 0'",
+        "4,5": "its last line: 'saved'",
+    }

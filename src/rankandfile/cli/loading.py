@@ -18,7 +18,7 @@ from rankandfile.pipeline import OnStep, Options, Result
 from .errors import UserError
 from .progress import watching
 from .settings import settings
-from .standard_input import with_standard_input
+from .standard_input import by_its_name, with_standard_input
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
@@ -141,14 +141,14 @@ def _with(made: Callable[..., Options], command: Callable[..., None]) -> Callabl
 def load_case(paths: Sequence[Path], options: Options) -> Case:
     """The case in `paths`, with its progress on the terminal."""
     given = _given(paths)
-    with watching() as on_progress:
+    with by_its_name(), watching() as on_progress:
         return pipeline.load(given, options, on_progress=on_progress)
 
 
 def diagnosed(paths: Sequence[Path], options: Options, on_step: OnStep | None = None) -> Result:
     """The diagnosis of what is in `paths`, and all that it was drawn from, with its progress on the terminal."""
     given = _given(paths)
-    with watching() as on_progress:
+    with by_its_name(), watching() as on_progress:
         return pipeline.run(given, options, on_progress=on_progress, on_step=on_step)
 
 

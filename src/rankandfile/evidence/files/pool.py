@@ -95,9 +95,10 @@ def decode_all(
     servers = [
         _Server(tasks, waiting, results, stop, memory, seconds, patience, wants_lines) for _ in range(count)
     ]
-    for server in servers:
-        server.start()
     try:
+        # Within: a signal that ends us may come when one has begun.
+        for server in servers:
+            server.start()
         missing = len(tasks)
         while missing:
             for index, decoded in results.get():
@@ -105,9 +106,10 @@ def decode_all(
                 missing -= 1
     finally:
         stop.set()
-        for server in servers:
+        begun = [server for server in servers if server.ident is not None]
+        for server in begun:
             server.interrupt()
-        for server in servers:
+        for server in begun:
             server.join()
 
 

@@ -18,9 +18,10 @@ CAUSE = Cause(
     remedies=(
         Remedy(
             title="Find what ended the process",
-            text="SIGABRT: the process aborted itself, and its last lines say on what (a failed assertion, an "
-            "exception in native code). SIGSEGV or SIGBUS: a crash in native code, or a full /dev/shm. SIGKILL with an "
-            "out-of-memory line in dmesg: the host's memory (loader workers count); any other was sent by somebody.",
+            text="Look at its last lines, at dmesg of its host and at the scheduler's log. SIGKILL with an "
+            "out-of-memory line in dmesg: the host's memory (loader workers count); any other was sent by somebody. "
+            "SIGABRT: the process aborted itself, and its last lines say on what (a failed assertion, an exception in "
+            "native code). SIGSEGV or SIGBUS: a crash in native code, or a full /dev/shm.",
         ),
     ),
     anti_advice=(FIRST_LOGGER,),

@@ -72,8 +72,32 @@ def standings(facts: Facts) -> tuple[list[Standing], list[Note]]:
             silent.append(rank)
         else:
             alike.setdefault(told.key, []).append((rank, told))
-    found, notes = _checked(Raw(facts.case), sorted(alike.values(), key=_order)[:_MOST_LINES])
-    return [*found, *_unknown(facts, silent)][:_MOST_LINES], notes
+    raw, by_rarity = Raw(facts.case), sorted(alike.values(), key=_order)
+    found, notes = _checked(raw, by_rarity[:_MOST_LINES])
+    for those in _by_state(by_rarity[_MOST_LINES:]):
+        shown, more = _checked(raw, those[:1])
+        found.append(_together(shown[0], len(those), [rank for one in those for rank, _ in one]))
+        notes += more
+    unknown = _unknown(facts, silent)
+    if rest := unknown[_MOST_LINES:]:
+        ranks = [rank for one in rest for rank in parse_ranks(one.ranks)]
+        unknown[_MOST_LINES:] = [_together(rest[0], len(rest), ranks)]
+    return [*found, *unknown], notes
+
+
+def _by_state(alike: list[list[tuple[int, _Told]]]) -> list[list[list[tuple[int, _Told]]]]:
+    found: dict[str, list[list[tuple[int, _Told]]]] = defaultdict(list)
+    for those in alike:
+        found[those[0][1].standing.state].append(those)
+    return list(found.values())
+
+
+def _together(first: Standing, ways: int, ranks: list[int]) -> Standing:
+    """One line for what would be too many: no rank of the job is left out."""
+    if ways == 1:
+        return first
+    what = f"in {ways:,} different ways; rank {parse_ranks(first.ranks)[0]}: {first.what}"
+    return replace(first, ranks=format_ranks(ranks), what=what, moving=None, location=None)
 
 
 def _order(ranks: list[tuple[int, _Told]]) -> tuple[int, int, str]:
@@ -233,7 +257,7 @@ def _by_nccl(facts: Facts) -> dict[int, _Told]:
 
 def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
     why: dict[str, list[int]] = defaultdict(list)
-    first: dict[str, str] = {}  # of last lines that differ in their numbers only
+    last: dict[str, dict[int, str]] = defaultdict(dict)  # lines that differ in their numbers only
     seen = set(facts.case.ranks_seen)
     absent = set(absent_ranks(facts)) if seen else set()
     told = reasons(facts, [rank for rank in ranks if rank in absent][:_MOST_REASONS]) if absent else {}
@@ -246,6 +270,12 @@ def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
             line = (facts.accounts.last_lines.get(rank) or "")[:_LONGEST]
             heard = rank in facts.accounts.logged or rank in facts.accounts.of_rank
             nothing = "no line of it tells where it stands" if heard else "nothing is here of it"
-            words = f"its last line: '{line}'" if line else nothing
-            why[first.setdefault(_NUMBER.sub("#", line), words)].append(rank)
+            if line:
+                last[_NUMBER.sub("#", line)][rank] = line
+            else:
+                why[nothing].append(rank)
+    for lines in last.values():
+        (first, line), *_ = lines.items()
+        alike = "" if len(set(lines.values())) == 1 else f" but for its numbers; rank {first}'s"
+        why[f"its last line{alike}: '{line}'"] += lines
     return [Standing(ranks=format_ranks(those), state="unknown", what=words) for words, those in why.items()]

@@ -13,6 +13,7 @@ from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.scopes import binding_scope, own_nodes
+from rankandfile.source.program.walking import walk
 from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
 from .syntax import (
@@ -240,7 +241,7 @@ def _unfilled(function: Function) -> frozenset[str]:
     not here, which is given one, is what fills it."""
     empty: set[str] = set()
     filled: set[str] = set(function.parameters)
-    for what in ast.walk(function.node):
+    for what in walk(function.node):
         if isinstance(what, (ast.Assign, ast.AnnAssign)):
             targets = what.targets if isinstance(what, ast.Assign) else [what.target]
             plain = [t.id for t in targets if isinstance(t, ast.Name)]
@@ -279,7 +280,7 @@ def _agreed_below(node: Node, call: ast.Call, target: Function) -> Iterator[Defi
 def _reducing(function: Function) -> list[ast.Call]:
     """The calls in a function that reduce something in place."""
     found = []
-    for node in ast.walk(function.node):
+    for node in walk(function.node):
         resolved = resolve(function, node.func) if isinstance(node, ast.Call) else None
         rule = sanitiser(resolved.dotted) if isinstance(resolved, External) else None
         if rule is not None and rule.in_place and isinstance(node, ast.Call):

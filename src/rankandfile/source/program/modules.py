@@ -15,6 +15,8 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from .walking import children, walk
+
 LONGEST_FILE = 4_000_000
 MOST_FILES = 20_000
 MOST_PARSED = 40_000_000
@@ -111,7 +113,7 @@ class Module:
     def classes(self) -> dict[str, ast.ClassDef]:
         """Classes by name, wherever they stand; of two with one name the first."""
         found: dict[str, ast.ClassDef] = {}
-        for node in ast.walk(self.tree):
+        for node in walk(self.tree):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, node)
         return found
@@ -171,15 +173,15 @@ def _functions(module: Module) -> Iterator[Function]:
     stack: list[tuple[ast.AST, Function, ast.ClassDef | None, str]] = [(module.tree, body, None, "")]
     while stack:
         node, parent, owner, prefix = stack.pop()
-        children: list[tuple[ast.AST, Function, ast.ClassDef | None, str]] = []
-        for child in ast.iter_child_nodes(node):
+        inner: list[tuple[ast.AST, Function, ast.ClassDef | None, str]] = []
+        for child in children(node):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 name = "<lambda>" if isinstance(child, ast.Lambda) else child.name
                 function = Function(module, name, prefix + name, child, owner, parent)
                 yield function
-                children.append((child, function, None, f"{prefix}{name}.<locals>."))
+                inner.append((child, function, None, f"{prefix}{name}.<locals>."))
             elif isinstance(child, ast.ClassDef):
-                children.append((child, parent, child, f"{prefix}{child.name}."))
+                inner.append((child, parent, child, f"{prefix}{child.name}."))
             else:
-                children.append((child, parent, owner, prefix))
-        stack.extend(reversed(children))
+                inner.append((child, parent, owner, prefix))
+        stack.extend(reversed(inner))

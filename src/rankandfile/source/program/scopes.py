@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from .kept import kept
 from .modules import Function
+from .walking import children
 
 
 class Scope(Struct, frozen=True):
@@ -80,20 +81,7 @@ def _own_nodes(function: Function) -> Iterator[ast.AST]:
         elif isinstance(current, ast.ClassDef):
             stack.extend(reversed([*current.decorator_list, *current.bases]))
         else:
-            stack.extend(reversed(_children(current)))
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    """As `ast.iter_child_nodes`, which is slow where a whole program is walked."""
-    found: list[ast.AST] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
-            if not isinstance(value, ast.expr_context):
-                found.append(value)
-        elif isinstance(value, list):
-            found.extend(each for each in value if isinstance(each, ast.AST))
-    return found
+            stack.extend(reversed(children(current)))
 
 
 def _bound(node: ast.AST) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from rankandfile.source.program.modules import Files, Program
+from rankandfile.source.program.walking import children, walk
 
 from .indentation import lines_in_strings
 
@@ -74,7 +75,7 @@ class Module(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        return {child: node for node in walk(self.tree) for child in children(node)}
 
     @cached_property
     def _index(self) -> _Index:
@@ -100,7 +101,7 @@ class Module(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def names(self) -> set[str]:
         """Every name that the module binds or uses, so that a new one does not clash."""
-        named = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)}
+        named = {n.id for n in walk(self.tree) if isinstance(n, ast.Name)}
         return named | set(self.imports) | set(self.classes) | {f.node.name for f in self.functions}
 
     def kept(self, attribute: str) -> list[ast.expr]:
@@ -148,7 +149,7 @@ class _Index(Struct, eq=False):
     def of(cls, module: Module) -> _Index:
         index = cls()
         owners: dict[ast.AST, ast.ClassDef] = {}
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.ClassDef):
                 index.classes[node.name] = node
                 owners.update(dict.fromkeys(node.body, node))

@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from rankandfile.source.program.walking import walk
+
 from .place_to_mend import PlaceToMend
 from .spelling import Spelling
 
@@ -35,7 +37,7 @@ def framework_vote(place: PlaceToMend, say: Spelling, expression: str, how: str)
 
 
 def _imports(place: PlaceToMend, framework: re.Pattern[str]) -> bool:
-    for node in ast.walk(place.module.tree):
+    for node in walk(place.module.tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]

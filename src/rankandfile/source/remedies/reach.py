@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from rankandfile.source.program.modules import defaults_of
+from rankandfile.source.program.walking import walk
 
 from .code import Code, Definition, Module
 
@@ -240,7 +241,7 @@ def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
 def _assigned(owner: ast.ClassDef, attribute: str) -> list[str]:
     """The classes whose instances the class keeps under this attribute of itself."""
     kinds = []
-    for node in ast.walk(owner):
+    for node in walk(owner):
         if not isinstance(node, ast.Assign):
             continue
         pairs: list[tuple[ast.expr, ast.expr]] = []
