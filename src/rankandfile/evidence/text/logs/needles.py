@@ -66,14 +66,13 @@ def one_by_one(literals: Sequence[bytes]) -> Finder:
             stands.setdefault(literal[i : i + 4], []).append((i, literal))
 
     def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
-        return [
-            at
-            for at in range(begin, end - 3, 4)
-            if buffer[at : at + 4] in stands
-            and any(
-                at >= i and buffer.startswith(literal, at - i) for i, literal in stands[buffer[at : at + 4]]
-            )
-        ]
+        found = []
+        for at in range(begin, end - 3, 4):
+            for i, literal in stands.get(buffer[at : at + 4], ()):
+                if at >= i and buffer.startswith(literal, at - i):
+                    found.append(at)
+                    break
+        return found
 
     return find
 
