@@ -70,8 +70,7 @@ def _peeled(line: str) -> BareLine:
     position = 0
     for _ in range(_DEEPEST):
         choice = _BY_FIRST.get(line[position : position + 1])
-        match = choice and choice.pattern.match(line, position)
-        if not choice or not match:
+        if choice is None or (match := choice.pattern.match(line, position)) is None:
             break
         name, before, give = choice.layer[match.lastindex]
         give(bare, match.groups()[before - 1 : match.lastindex] if before else match)

@@ -112,13 +112,23 @@ _OF_PROCESSES = re.compile(
 )
 #: The same of `_OWN` and `_OWN_ALONE`.
 _OF_ITSELF = re.compile(r"rank[ =:#]{0,2}\d|process[ _]")
-#: The same of `_SIZE` and `_WORLD`, and of `_PROGRAMS`.
-_OF_SIZES = re.compile(
-    r"world|ntasks|process(?:_count|es| \d)|worker group of size|mpi|rank \d{1,6}/|ranksize\[|global_rank_mapping"
-)
-_OF_PROGRAMS = re.compile(
-    r"\bjax|xla|vllm|sglang|=serverargs\(|horovod|\b[xh]ccl|oneccl|\|ccl_|xpu|torch_npu|\b(?:mpi|prte|orte)|open mpi"
-)
+#: The same of `_SIZE` and `_WORLD`: words are looked for far sooner than a pattern of them.
+_OF_SIZES = (
+    "world", "ntasks", "process_count", "processes", "process ", "worker group of size", "mpi", "ranksize[",
+    "global_rank_mapping",
+)  # fmt: skip
+_OF_A_PLACE = re.compile(r"rank \d{1,6}/")
+#: The same of `_PROGRAMS`.
+_OF_PROGRAMS = (
+    "jax", "xla", "vllm", "sglang", "=serverargs(", "horovod", "hccl", "xccl", "oneccl", "|ccl_", "xpu", "torch_npu",
+    "mpi", "prte", "orte",
+)  # fmt: skip
+#: The same of `_OWN_ALONE`, in a line as it was written.
+_OF_ITS_OWN = ("RANK=", "process", "/", " of ")
+
+
+def _has(text: str, words: tuple[str, ...]) -> bool:
+    return any(word in text for word in words)
 
 
 class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
@@ -178,15 +188,16 @@ class Listener:
             for bare, body in zip(lines, bodies, strict=True):
                 self._environment(bare, body)
         for bare, body in zip(lines, bodies, strict=True) if _OF_ITSELF.search(written) else ():
-            if not bare.carrier and (own := _OWN_ALONE.search(body[:_BEGINNING])) is not None:
+            beginning = body[:_BEGINNING]
+            if not bare.carrier and _has(beginning, _OF_ITS_OWN) and (own := _OWN_ALONE.search(beginning)):
                 self._own.add(int(next(filter(None, own.groups()))))
-            if bare.carrier and (own := _OWN.search(body[:_BEGINNING])) is not None:
+            if bare.carrier and (own := _OWN.search(beginning)) is not None:
                 name = clean(bare.carrier.strip(":"), 200)
                 self._pods.setdefault(name, set()).add(int(next(filter(None, own.groups()))))
-        if _OF_SIZES.search(written):
+        if _has(written, _OF_SIZES) or _OF_A_PLACE.search(written):
             self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
             self._sizes.update(size for body in bodies if (size := _listed_devices(body)))
-        if _OF_PROGRAMS.search(written):
+        if _has(written, _OF_PROGRAMS):
             torchish = _TORCHISH.search(written)
             self._programs.update(
                 name

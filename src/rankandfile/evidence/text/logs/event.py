@@ -94,11 +94,22 @@ _OF_PODS = frozenset(("docker", "stern", "kubectl", "compose"))
 
 def begin(kind: str, shape: str, role: str, bare: BareLine, line: int, offset: int) -> Event:
     """An event with all that the line's prefixes say."""
-    event = Event(line=line, offset=offset, kind=kind, shape=shape, role=role, fields={})
-    event.rank, event.rank_from = bare.rank, bare.rank_from
-    event.local_rank, event.host, event.pid = bare.local_rank, bare.host, bare.pid
-    if bare.time is not None:
-        event.time_ns, event.time_quality = bare.time.ns, bare.time.quality
+    time = bare.time
+    event = Event(
+        line=line,
+        offset=offset,
+        kind=kind,
+        shape=shape,
+        role=role,
+        time_ns=None if time is None else time.ns,
+        time_quality=None if time is None else time.quality,
+        rank=bare.rank,
+        rank_from=bare.rank_from,
+        local_rank=bare.local_rank,
+        host=bare.host,
+        pid=bare.pid,
+        text=clean(bare.body),
+    )
     if bare.task is not None:
         event.fields["task"] = bare.task
     if bare.device is not None:
@@ -107,5 +118,4 @@ def begin(kind: str, shape: str, role: str, bare: BareLine, line: int, offset: i
         event.fields["pod"] = clean(bare.carrier.strip(":"), 200)
     if bare.carrier and "server" in bare.layers:
         event.fields["place"] = clean(bare.carrier.rstrip(":").rpartition(":")[2].strip(), 80)
-    event.text = clean(bare.body)
     return event

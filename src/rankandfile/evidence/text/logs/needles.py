@@ -66,14 +66,13 @@ def one_by_one(literals: Sequence[bytes]) -> Finder:
             stands.setdefault(literal[i : i + 4], []).append((i, literal))
 
     def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
-        return [
-            at
-            for at in range(begin, end - 3, 4)
-            if buffer[at : at + 4] in stands
-            and any(
-                at >= i and buffer.startswith(literal, at - i) for i, literal in stands[buffer[at : at + 4]]
-            )
-        ]
+        found = []
+        for at in range(begin, end - 3, 4):
+            for i, literal in stands.get(buffer[at : at + 4], ()):
+                if at >= i and buffer.startswith(literal, at - i):
+                    found.append(at)
+                    break
+        return found
 
     return find
 
@@ -125,20 +124,27 @@ def sampled(literals: Sequence[bytes]) -> Finder:
         for length in sorted({len(head) for head in heads})
         if (same := [head.ljust(8, b"\0") for head in heads if len(head) == length])
     ]
+    # Where a word was found, its literal begins there or up to three bytes before.
+    beginnings = [
+        (np.uint64((1 << 8 * length) - 1), np.sort(np.frombuffer(b"".join(same), "<u8")))
+        for length in (SHORTEST, 8)
+        if (same := sorted({one[:8].ljust(8, b"\0") for one in literals if min(len(one), 8) == length}))
+    ]
+    ahead = np.arange(8)
     scratch = np.empty(_BLOCK, np.uint32)
     wholes: dict[bytes, list[tuple[int, bytes]]] = {}
     for literal in literals:
         for i in range(4):
             wholes.setdefault(literal[i : i + 8], []).append((i, literal))
-    lengths = sorted({len(head) for head in wholes})
+    lengths = sorted({len(head) for head in wholes}, reverse=True)
 
     def stands(buffer: bytes, at: int) -> bool:
         """Whether a whole literal has its word at this place."""
-        return any(
-            at >= i and buffer.startswith(literal, at - i)
-            for length in lengths
-            for i, literal in wholes.get(buffer[at : at + length], ())
-        )
+        for length in lengths:
+            for i, literal in wholes.get(buffer[at : at + length], ()):
+                if at >= i and buffer.startswith(literal, at - i):
+                    return True
+        return False
 
     def look_up(chunk: Words) -> Words:
         """Places of words that are some literal's: block by block, each of which stays in the processor's cache."""
@@ -154,6 +160,17 @@ def sampled(literals: Sequence[bytes]) -> Finder:
         return np.concatenate(found)
 
     few = one_by_one(literals)
+
+    def begun(buffer: bytes, places: Words) -> Words:
+        """Of those places the ones where, by its first bytes, a literal may stand: ordinary words end alike."""
+        everything = np.frombuffer(buffer, np.uint8)
+        maybe = np.zeros(len(places), np.bool_)
+        for before in range(4):
+            inside = (places[:, None] + (ahead - before)).clip(0, len(buffer) - 1)
+            eight = everything[inside].view("<u8")[:, 0]
+            for mask, ones in beginnings:
+                maybe |= _among(eight & mask, ones)
+        return places[maybe]
 
     def find(buffer: bytes, begin: int, end: int) -> Sequence[int]:
         if end - begin <= _FEW:
@@ -174,8 +191,15 @@ def sampled(literals: Sequence[bytes]) -> Finder:
         eight = first.astype(np.uint64) | (second.astype(np.uint64) << np.uint64(32))
         sure = np.zeros(len(hits), np.bool_)
         for mask, ones in known:
-            masked = eight & mask
-            sure |= ones[np.minimum(np.searchsorted(ones, masked), len(ones) - 1)] == masked
-        return [at for at in (hits[sure] * 4 + begin).tolist() if stands(buffer, at)]
+            sure |= _among(eight & mask, ones)
+        places = hits[sure] * 4 + begin
+        return [at for at in begun(buffer, places).tolist() if stands(buffer, at)]
 
     return find
+
+
+def _among(values: Words, ones: Words) -> Words:
+    """Which of the values are in a sorted array."""
+    import numpy as np
+
+    return ones[np.minimum(np.searchsorted(ones, values), len(ones) - 1)] == values

@@ -100,7 +100,7 @@ class Events:
 
     def _line(self, line: Line) -> list[Event]:
         found: list[Event] = []
-        cut = False
+        bodies: list[str] = []
         for piece in pieces(line.text):
             bare = peel(piece)
             if "cri" in bare.layers:
@@ -109,8 +109,13 @@ class Events:
                 self.layers[layer] += 1
             found += self._recognise(line, bare)
             # A collector's JSON is never wrapped.
-            cut |= not (piece.startswith("{") and piece.endswith("}")) and may_be_cut(bare.body)
-        if cut and (not found or self._headless(line, found)) and self._tries > 0:
+            if not (piece.startswith("{") and piece.endswith("}")):
+                bodies.append(bare.body)
+        if (
+            (not found or self._headless(line, found))
+            and self._tries > 0
+            and any(may_be_cut(body) for body in bodies)
+        ):
             found = self._wrapped(line, {event.kind for event in found}) or found
         return found
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event, begin, integer
-from rankandfile.evidence.text.logs.shape import Shape, put
+from rankandfile.evidence.text.logs.shape import Shape, put_word
 from rankandfile.evidence.text.logs.shapes import SHAPES, by_needle
 from rankandfile.evidence.text.logs.signals import by_words, of_exit
 from rankandfile.evidence.text.logs.speakers import speaker
@@ -50,7 +50,7 @@ def recognise(bare: BareLine, line: Line, memory: Memory) -> list[Event]:
         start, end = match.span()
         if shape.severe and not _severe(bare, body[:start]):
             continue
-        if any(start < b and a < end for a, b in spans):
+        if spans and any(start < b and a < end for a, b in spans):
             continue
         spans.append((start, end))
         event = begin(shape.kind, shape.id, shape.role, bare, line.number, line.offset)
@@ -151,7 +151,7 @@ def _group(event: Event, before: str, bare: BareLine) -> None:
         event.group_rank = integer(found["rank"] or found["rank4"], narrow=True)
         for column, value in (("group_name", found["name"]), ("group_desc", found["desc"] or found["desc4"])):
             if value:
-                put(event, column, value)
+                put_word(event, column, value)
         if event.rank is None and event.group_desc == "default_pg" and event.group_rank is not None:
             event.rank, event.rank_from = event.group_rank, "default_group"
     if event.rank is None and not bare.nccl and "[Rank " in before and (first := _FIRST_GROUP.search(before)):

@@ -37,6 +37,9 @@ SHORTEST = 7
 
 _SECONDS = {"timeout_s": "timeout_ms", "waited_s": "waited_ms"}
 
+#: Puts a value into the column of an event that has that name.
+Put = Callable[[Event, str, str], None]
+
 
 class Shape(Struct, frozen=True, dict=True):
     kind: str
@@ -71,10 +74,15 @@ class Shape(Struct, frozen=True, dict=True):
     def literals(self) -> tuple[str, ...]:
         return (self.needles,) if isinstance(self.needles, str) else self.needles
 
+    @cached_property
+    def puts(self) -> tuple[tuple[int, str, Put], ...]:
+        """The pattern's groups by number, with their names and what puts their values into an event."""
+        return tuple((number, name, putting(name)) for name, number in self.regex.groupindex.items())
+
     def fill(self, event: Event, match: re.Match[str]) -> None:
         """Put what the pattern's groups hold into the event."""
-        for name, value in match.groupdict().items():
-            if value is not None:
+        for number, name, put in self.puts:
+            if (value := match[number]) is not None:
                 put(event, name, value)
         if event.about is not None:
             event.about_in = self.about_in
@@ -100,26 +108,47 @@ def bounded(pattern: str) -> str:
     return pattern
 
 
-def put(event: Event, name: str, value: str) -> None:
-    """One value by the name of its column; by any other name it goes to `fields`."""
+def putting(name: str) -> Put:
+    """What puts a value into the column of that name; by any other name it goes to `fields`."""
     if name in WIDE:
-        if (number := integer(value)) is not None:
-            setattr(event, name, number)
-    elif name in NARROW:
-        if (number := integer(value, narrow=True)) is not None:
-            setattr(event, name, number)
-            if name == "rank":
-                event.rank_from = "line"
-    elif name in WORDS:
-        setattr(event, name, clean(value, 200) or None)
-    elif name == "about":
-        event.about = ranks_in(value)
-    elif name in _SECONDS:
-        number = integer(value)
-        if number is not None and abs(number) < 1 << 50:
-            setattr(event, _SECONDS[name], number * 1000)
-    else:
-        event.fields[name] = value_of(value)
+        return _wide
+    if name in NARROW:
+        return _narrow
+    if name in WORDS:
+        return put_word
+    if name == "about":
+        return _about
+    return _seconds if name in _SECONDS else _field
+
+
+def _wide(event: Event, name: str, value: str) -> None:
+    if (number := integer(value)) is not None:
+        setattr(event, name, number)
+
+
+def _narrow(event: Event, name: str, value: str) -> None:
+    if (number := integer(value, narrow=True)) is not None:
+        setattr(event, name, number)
+        if name == "rank":
+            event.rank_from = "line"
+
+
+def put_word(event: Event, name: str, value: str) -> None:
+    setattr(event, name, clean(value, 200) or None)
+
+
+def _about(event: Event, _: str, value: str) -> None:
+    event.about = ranks_in(value)
+
+
+def _seconds(event: Event, name: str, value: str) -> None:
+    number = integer(value)
+    if number is not None and abs(number) < 1 << 50:
+        setattr(event, _SECONDS[name], number * 1000)
+
+
+def _field(event: Event, name: str, value: str) -> None:
+    event.fields[name] = value_of(value)
 
 
 def value_of(text: str) -> Any:

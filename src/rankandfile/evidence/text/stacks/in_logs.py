@@ -40,7 +40,10 @@ class InLog:
         if line.number < self._next:
             return
         text = line.text
-        if not any(word in text for word in _WORDS):
+        for word in _WORDS:
+            if word in text:
+                break
+        else:
             return
         reader = self._reader
         if reader.collector.full:
