@@ -24,6 +24,7 @@ from rankandfile.agent.bench import Bench, bench_of
 from rankandfile.agent.claims import check
 from rankandfile.agent.llm.findings import problems_of
 from rankandfile.agent.registry import call
+from rankandfile.agent.tool import ToolError
 from rankandfile.pipeline import Options
 
 pytestmark = [pytest.mark.slow, needs_models]
@@ -109,6 +110,51 @@ def test_one_that_hallucinates_ranks(early_stop: Bench, tmp_path: Path) -> None:
 )
 def test_what_somebody_did_is_said_by_what_is_cited_or_not_at_all(early_stop: Bench, lie: str) -> None:
     assert problems_of(lie, early_stop, {})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Rank \uff11 caused it. [D1#85]",
+        "Rank \u0661 caused it. [D1#85]",
+        "\u6392\u540d 1 \u662f\u7f6a\u9b41. [D1#85]",
+        "\u202eknar 1 si eht tirpluc. [D1#85]",
+        "R\u0430nk 1 did so. [D1#85]",
+        "![Rank 2](http://example.com/?rank=2) [D2#84]",
+        "[Rank 2](javascript:alert(1)) made the barrier #85. [D2#84]",
+        "<img src=x onerror=alert(1)> [D2#84]",
+        "Rank 2 made the barrier #85 at parallel.py:52, unlike the guilty 1st. [D2#84]",
+    ],
+)
+def test_what_cannot_be_read_or_acts_on_the_reader_is_no_finding(early_stop: Bench, words: str) -> None:
+    assert problems_of(words, early_stop, {})
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("overview", {"cursor": 1 << 63}),
+        ("overview", {"cursor": 10**5000}),
+        ("evidence", {"ids": ["D" + "9" * 5000]}),
+        ("evidence", {"ids": ["D1#" + "9" * 300]}),
+        ("logs", {"around": "L1:" + "9" * 5000}),
+        ("logs", {"around": "L1:" + "9" * 300}),
+        ("calls", {"ranks": "0-" + "9" * 100}),
+        ("source", {"file": "\ud800"}),
+        ("source", {"file": "trainer.py", "first": 1 << 70, "last": 1 << 80}),
+        ("control_flow", {"file": "trainer.py", "line": 40, "other": "\ud800"}),
+        ("explain", {"rank": 1 << 64}),
+        ("why_differs", {"file": "trainer.py", "line": 40, "expression": "(" * 3000 + "1" + ")" * 3000}),
+    ],
+)
+def test_a_question_that_nobody_can_answer_is_refused_or_answered_shortly(
+    early_stop: Bench, tool: str, arguments: dict[str, Any]
+) -> None:
+    """It ended the model's whole session, as anything does that is no refusal."""
+    try:
+        call(early_stop, tool, arguments)
+    except ToolError as refused:
+        assert len(str(refused)) < 1_100
 
 
 def test_a_deed_is_that_of_the_ranks_of_which_it_is_said(early_stop: Bench) -> None:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rankandfile.capture.gather import files
+from rankandfile.capture.gather import files, fr_trace, worker_server
 from rankandfile.capture.launch.environment import folder_for_rings
-from rankandfile.capture.watch.rings import without_ring
+from rankandfile.capture.live.from_rings import stands
+from rankandfile.capture.watch import ring_files
+from rankandfile.capture.watch.rings import look, without_ring
+from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import places
 
 #: A user that this machine does not have.
@@ -75,3 +83,79 @@ def test_copies_of_sources_are_taken_and_nothing_that_links_lead_to(tmp_path: Pa
     seen = without_ring(os.getpid(), 0)._replace(path=tmp_path / "rings" / "raf-rank0.ring")
     files.rings([seen], case)
     assert [path.name for path in (case / "raf-sources").iterdir()] == ["own.py.zlib"]
+
+
+def test_a_folder_of_sources_that_is_a_link_is_left(tmp_path: Path) -> None:
+    rings, other, case = tmp_path / "rings", tmp_path / "other", tmp_path / "case"
+    rings.mkdir()
+    other.mkdir()
+    (other / "secret").write_text("secret")
+    (rings / "raf-sources").symlink_to(other)
+    files.rings([without_ring(os.getpid(), 0)._replace(path=rings / "raf-rank0.ring")], case)
+    assert list(case.iterdir()) == []
+
+
+def ring_of(path: Path) -> None:
+    Ring(path, capacity=64, table_size=1 << 12).close()
+
+
+def test_what_lies_among_rings_and_is_none_keeps_nobody(tmp_path: Path) -> None:
+    """A pipe is opened by who looks at another user's job, and was waited for without end."""
+    folder, elsewhere = tmp_path / "rings", tmp_path / "elsewhere.ring"
+    folder.mkdir()
+    ring_of(folder / "raf-rank0-attempt0-1-2-3.ring")
+    ring_of(elsewhere)
+    os.mkfifo(folder / "raf-rank1-attempt0-1-2-3.ring")
+    (folder / "raf-rank2-attempt0-1-2-3.ring").symlink_to(elsewhere)
+    (folder / "raf-rank3-attempt0-1-2-3.ring").mkdir()
+    code = (
+        "import sys; from pathlib import Path; from rankandfile.capture.watch.rings import look; "
+        "print([one.path.name for one in look(Path(sys.argv[1]))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "['raf-rank0-attempt0-1-2-3.ring']\n", done.stderr
+
+
+def test_a_ring_that_has_become_a_link_since_is_not_copied(tmp_path: Path) -> None:
+    rings, secret, case = tmp_path / "rings", tmp_path / "secret", tmp_path / "case"
+    rings.mkdir()
+    secret.write_text("secret")
+    ring_of(rings / "raf-rank0-attempt0-1-2-3.ring")
+    (seen,) = look(rings)
+    seen.path.unlink()
+    seen.path.symlink_to(secret)
+    files.rings([seen], case)
+    assert list(case.iterdir()) == []
+    assert fr_trace.dump(seen.path) is None and stands(seen) is None
+
+
+def test_of_a_ring_without_end_no_more_is_copied_than_a_ring_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ring_files, "LARGEST", 1 << 20)
+    ring_of(tmp_path / "raf-rank0-attempt0-1-2-3.ring")
+    (seen,) = look(tmp_path)
+    os.truncate(seen.path, 1 << 40)
+    files.rings([seen], tmp_path / "case")
+    assert (tmp_path / "case" / seen.path.name).stat().st_size == 1 << 20
+
+
+def test_a_rank_that_answers_a_byte_now_and_then_is_hung_up_on(tmp_path: Path) -> None:
+    """Each byte comes in time, and the answer would take a year."""
+    path, done = tmp_path / "s", threading.Event()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+
+        def drip() -> None:
+            one = server.accept()[0]
+            with one, contextlib.suppress(OSError):
+                one.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                while not done.wait(0.05):
+                    one.sendall(b"x")
+
+        dripping = threading.Thread(target=drip, daemon=True)
+        dripping.start()
+        assert worker_server.handler(path, "dump", seconds=0.3) is None
+        done.set()
+        dripping.join()

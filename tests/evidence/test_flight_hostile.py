@@ -263,6 +263,19 @@ class TestInAProcess:
         assert "memory" in only(found["rank_0"].notes).what
         assert only(found["rank_1"].dumps).calls == 6
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux only")
+    def test_of_lists_that_take_too_much_the_beginning_is_kept(self, tmp_path: Path) -> None:
+        """Empty lists are a byte each, and seventy in memory: the note says so, and the calls before them count."""
+        honest = pickle.dumps({"version": "2.10", "entries": plain(one_rank(0, calls=40))["entries"]}, 2)
+        assert honest.endswith(b"eu.")
+        bomb = honest[:-3] + b"}(" + short("input_sizes") + b"](" + b"]" * 6_000_000 + b"eueu."
+        files = {"rank_0": bomb, "rank_1": write_pickle(one_rank(1))}
+        found = self.run(tmp_path, files, memory=300 << 20)
+        assert only(found["rank_0"].dumps).calls == 40
+        assert "more memory" in found["rank_0"].notes[0].what
+        assert "kept the 40 entries at its beginning" in found["rank_0"].notes[0].what
+        assert only(found["rank_1"].dumps).calls == 6
+
     def test_a_text_that_claims_gigabytes(self, tmp_path: Path) -> None:
         bomb = b"\x80\x04}(" + short("a") + b"\x8d" + struct.pack("<Q", 1 << 40) + b"x" * 100
         found = self.run(tmp_path, {"rank_0": bomb, "rank_1": write_pickle(one_rank(1))})

@@ -17,7 +17,7 @@ from support.cli.raf_runs import Raf
 from support.evidence.kept_decoders import KeptDecoders
 from support.evidence.sample_dumps import one_rank, only
 
-from rankandfile.evidence.files import pool
+from rankandfile.evidence.files import decoder, pool
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import Patience
@@ -109,6 +109,18 @@ def test_a_file_that_stalls_its_process_is_given_up_and_the_rest_is_decoded(
     assert only(answers[6].notes).what == "refused: it took longer than any real file"
     assert 1.5 < time.monotonic() - began < 300
     assert [only(answers[n].dumps).calls for n in range(6)] == [2, 3, 4, 5, 6, 7]
+
+
+def test_a_file_that_is_worked_on_is_waited_for_however_busy_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its processor time is bounded by itself; a clock would refuse honest files beside other work."""
+    path = tmp_path / "rank_0"
+    path.write_bytes(write_pickle(one_rank(0, calls=20_000)))
+    # In so short a time a busy machine may give it nothing at all.
+    monkeypatch.setattr(decoder, "_WORKS", -1.0)
+    answers = run([Task(path, path.name, 0)], jobs=1, seconds=0.01)
+    assert only(answers[0].dumps).calls == 20_000
 
 
 def test_a_file_that_kills_its_process_is_said_so_and_the_rest_is_decoded(

@@ -16,6 +16,11 @@ import msgspec
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, Page, page
 
+#: Of one argument: a condition of a program is shorter. Python reads no number of more digits than some 4,000.
+MOST_CHARACTERS = 4_000
+_LONGEST_REFUSAL = 1_000
+_MOST_LINES = 1 << 62
+
 
 class ToolError(ValueError):
     """The question cannot be answered as it was asked; the text says how to ask."""
@@ -61,12 +66,32 @@ class Tool:
     def call(self, bench: Bench, arguments: dict[str, Any]) -> Page:
         """Raises ToolError with a sentence that whoever asks can act on."""
         try:
+            if _longest(arguments) > MOST_CHARACTERS:
+                raise ToolError(f"{self.name}: an argument has no more than {MOST_CHARACTERS:,} characters")
             asked = msgspec.convert(arguments, self.arguments, strict=False)
-        except msgspec.ValidationError as error:
-            raise ToolError(f"{self.name}: {error}") from error
-        if asked.cursor < 0:
-            raise ToolError(f"{self.name}: a cursor is the number that an answer ended with")
-        return page(self.answer(bench, asked), asked.cursor)
+            if not 0 <= asked.cursor < _MOST_LINES:
+                raise ToolError(f"{self.name}: a cursor is the number that an answer ended with")
+            return page(self.answer(bench, asked), asked.cursor)
+        except ToolError as error:
+            raise ToolError(_short(str(error))) from error
+        except (msgspec.ValidationError, ValueError, OverflowError) as error:
+            # Half a character, a number of a thousand digits: nobody answers that, and the next question may be one.
+            raise ToolError(_short(f"{self.name}: {error}")) from error
+
+
+def _longest(arguments: Any) -> int:
+    """Characters of the longest text among them, or digits of a number."""
+    if isinstance(arguments, dict):
+        return max(map(_longest, arguments.values()), default=0)
+    if isinstance(arguments, list | tuple):
+        return max(map(_longest, arguments), default=0)
+    if type(arguments) is int:
+        return arguments.bit_length() // 3
+    return len(arguments) if isinstance(arguments, str) else 0
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _LONGEST_REFUSAL else f"{words[:_LONGEST_REFUSAL]} ..."
 
 
 @cache

@@ -25,6 +25,10 @@ def _table(name: str) -> Any:
     return field(default_factory=lambda: empty(name))
 
 
+#: Two numbers of 64 bits and what is around them; longer ones are nobody's, and fit no table.
+_LONGEST_ID = 40
+
+
 class Case(Struct, frozen=True, kw_only=True, dict=True):
     """The tables of `rankandfile.model.tables`, and the notes on what could not be read."""
 
@@ -82,6 +86,8 @@ class Case(Struct, frozen=True, kw_only=True, dict=True):
 
     def evidence(self, evidence_id: str) -> Evidence | None:
         """The fact behind an id: its file, its place there, and what stands there. None if there is none."""
+        if len(evidence_id) > _LONGEST_ID:
+            return None
         for shape, told_by in _TOLD_BY.items():
             if match := shape.match(evidence_id):
                 found = told_by(self, *map(int, match.groups()))

@@ -7,6 +7,7 @@ sentence that accuses may name nobody but those whom a verdict blames, whatever 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ _ACCUSES = re.compile(
 )
 #: Words that need a name: nobody is accused by a paraphrase.
 _PERSONAL = re.compile(r"\b(?:blam\w*|culprit\w*|guilt\w*|responsib\w*|offend\w*)\b", re.IGNORECASE)
+_ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b", re.IGNORECASE)
+_ACTS = re.compile(r"\]\(|<[a-z/!?]|\w:[/\\]{2}|\bjavascript:", re.IGNORECASE)
 _EXCUSES = re.compile(r"\b(?:victims?|innocent\w*|blameless|excus\w*|exonerat\w*)\b", re.IGNORECASE)
 _JOINED = re.compile(
     r"\b(ranks?|workers?|gpus?|process(?:es)?)(?:[-_=/.]|\s*(?:no\.?|number|id)\s*)(?=\d)", re.IGNORECASE
@@ -42,15 +45,27 @@ def problems_of(text: str, bench: Bench, results: Mapping[str, Result]) -> list[
     problems = [problem.what for problem in check(text, bench, dict(results))]
     for part in known:
         if isinstance(part, CitedSentence):
+            problems += _beyond_reading(part.words)
             problems += _accusations(part.words, bench)
             problems += unsupported_actions(part.words, part.ids, bench, results)
     return list(dict.fromkeys(problems))
+
+
+def _beyond_reading(words: str) -> Iterator[str]:
+    """What nobody here can read is not held against anything; what acts on who reads is no statement."""
+    bare = re.sub(r"`[^`]*`", " ", words)
+    if any(ord(one) > 127 and unicodedata.category(one)[0] in "LMNC" for one in bare):
+        yield "it has letters, digits or marks that are not English: write names of your own in `code`"
+    if _ACTS.search(bare):
+        yield "a finding has no links, no pictures and no HTML"
 
 
 def _accusations(words: str, bench: Bench) -> Iterator[str]:
     named = tokens.ranks_in(_JOINED.sub(r"\1 ", words))
     guilty, others = named & bench.culprits, named - bench.culprits
     if _ACCUSES.search(words):
+        if ordinal := _ORDINAL.search(words):
+            yield f"it accuses, and says '{ordinal[0]}': a rank is written as a number"
         if others:
             yield f"it accuses, and names {who(sorted(others))}, whom no verdict blames; say what happened instead"
         elif not guilty and _PERSONAL.search(words):

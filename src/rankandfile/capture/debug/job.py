@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankandfile.capture.gather import fr_trace, worker_server
+from rankandfile.capture.watch import ring_files
 from rankandfile.capture.watch.rings import Seen, look
 
 #: Where the nodes of a job put their rings for each other, in a dump folder that they share.
@@ -108,7 +108,7 @@ def share(settings: Settings, own: Sequence[Rank]) -> None:
         if one.here:
             part = folder / f".{one.seen.path.name}.{os.getpid()}"
             with contextlib.suppress(FileNotFoundError):
-                shutil.copyfile(one.seen.path, part)
+                ring_files.copy(one.seen.path, part)
                 part.replace(folder / one.seen.path.name)
 
 

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import stat
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rankandfile.capture.gather import worker_server
-from rankandfile.capture.watch import processes
+from rankandfile.capture.watch import processes, ring_files
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.stall import AT_FIRST
 from rankandfile.capture.watch.work import Work
@@ -33,19 +32,12 @@ def rings(seen: Sequence[Seen], folder: Path) -> None:
     lives = any(one.lives for one in seen)
     for one in seen:
         with contextlib.suppress(OSError):
-            copy = Path(shutil.copy2(one.path, folder / one.path.name))
+            ring_files.copy(one.path, folder / one.path.name)
             if lives:
-                os.utime(copy)
+                os.utime(folder / one.path.name)
     for sources in {one.path.parent / "raf-sources" for one in seen}:
-        if sources.is_symlink():
-            continue
-        with contextlib.suppress(OSError, shutil.Error):
-            shutil.copytree(sources, folder / sources.name, dirs_exist_ok=True, ignore=_no_files)
-
-
-def _no_files(folder: str, names: list[str]) -> list[str]:
-    """Links, pipes and the like: whoever looks from outside may read more than the job's user may."""
-    return [name for name in names if not stat.S_ISREG(Path(folder, name).lstat().st_mode)]
+        with contextlib.suppress(OSError):
+            ring_files.copy_folder(sources, folder / sources.name)
 
 
 def answers(seen: Sequence[Seen], folder: Path) -> None:

@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from rankandfile.capture.debug import tables
+from rankandfile.capture.watch import ring_files
 from rankandfile.wire import flight, reading
-
-LARGEST = 64 << 20
 
 
 def dump(ring: Path) -> tuple[int, dict[str, Any]] | None:
     """The rank and its calls, in the form of torch's recorder; None where the ring cannot be read."""
     try:
-        with ring.open("rb") as file:
-            contents = reading.read(file.read(LARGEST))
+        contents = reading.read(ring_files.read(ring))
     except OSError:
         return None
     return None if isinstance(contents, str) else (contents.header.rank, flight.dump(contents))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
+import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
 #: A stuck rank's recorder holds a few thousand calls.
 LARGEST = 256 << 20
 ANSWER_S = 5.0
+#: How many times the patience for the next byte a whole answer may take.
+WHOLE = 6
 
 #: A path is a UNIX socket, a word is `http://host:port`.
 Address = Path | str
@@ -36,15 +40,30 @@ def fetch(address: Address, method: str, path: str, seconds: float = ANSWER_S) -
         connection = _connection(address, seconds)
     except ValueError:
         return None
+    over = threading.Event()
+    timer: threading.Timer | None = None
     try:
+        connection.connect()
+        # Each byte of an answer has its patience, and so would somebody who sends one now and then for ever.
+        timer = threading.Timer(WHOLE * seconds, _hang_up, (connection.sock, over))
+        timer.daemon = True
+        timer.start()
         connection.request(method, path, headers={"Content-Length": "0"} if method == "POST" else {})
         response = connection.getresponse()
         body = response.read(LARGEST)
-        return body if response.status == 200 else None
+        return body if response.status == 200 and not over.is_set() else None
     except (OSError, ValueError, http.client.HTTPException):
         return None
     finally:
+        if timer is not None:
+            timer.cancel()
         connection.close()
+
+
+def _hang_up(connected: socket.socket, over: threading.Event) -> None:
+    over.set()
+    with contextlib.suppress(OSError):
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 def _connection(address: Address, seconds: float) -> http.client.HTTPConnection:

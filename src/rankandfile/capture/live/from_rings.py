@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from rankandfile.capture.live.standing import Group, Place, Stands
+from rankandfile.capture.watch import ring_files
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.reason.ranks.activity import CodePlace, is_library
 from rankandfile.wire import layout
@@ -19,7 +20,7 @@ _WORLD = "default_pg"
 def stands(seen: Seen) -> Stands | None:
     """None where the ring tells no call. A rank that is in no call runs, as far as its ring knows."""
     try:
-        contents = read(seen.path.read_bytes())
+        contents = read(ring_files.read(seen.path))
     except OSError:
         return None
     if isinstance(contents, str):

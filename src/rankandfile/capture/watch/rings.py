@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankandfile.capture.watch.processes import alive, own_address, status, stopped
+from rankandfile.capture.watch.ring_files import opened
 from rankandfile.wire import layout
 from rankandfile.wire.layout import Header, Record
 
@@ -63,7 +64,7 @@ def look(folder: Path) -> list[Seen]:
 
 def _look_at(path: Path) -> Seen | None:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             head = file.read(layout.HEADER.size)
             if len(head) < layout.HEADER.size or head[:8] != layout.MAGIC:
                 return None
@@ -74,7 +75,7 @@ def _look_at(path: Path) -> Seen | None:
     except OSError:
         return None
     calls = [one for one in newest if one[0].kind == layout.CALL]
-    opened = bool(calls) and calls[0][2] == 0 and calls[0][1] != layout.RAISED
+    is_open = bool(calls) and calls[0][2] == 0 and calls[0][1] != layout.RAISED
     return Seen(
         path,
         header.rank,
@@ -86,8 +87,8 @@ def _look_at(path: Path) -> Seen | None:
         header.state == layout.CLOSED,
         tuple((record.number, left, done) for record, left, done in newest),
         newest[0][0].number if newest else 0,
-        opened,
-        calls[0][0].number if opened else 0,
+        is_open,
+        calls[0][0].number if is_open else 0,
     )
 
 

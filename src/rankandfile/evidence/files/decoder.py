@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
 from rankandfile.evidence.files.worker import READY, Request, read_message, write_message
@@ -17,6 +20,9 @@ from rankandfile.own_python import own_python
 #: file made for the purpose grows without end.
 ANSWER_PER_BYTE = 4
 ANSWER = 64 << 20
+
+#: Share of a processor that who works has, however busy the machine is.
+_WORKS = 0.02
 
 LONG = "refused: it took longer than any real file"
 
@@ -49,13 +55,14 @@ class Decoder:
                 "no decoding process starts; try: cd / && python -m rankandfile.evidence.files.worker 4000000000"
             )
 
-    def ask(self, requests: Sequence[Request], size: int, seconds: float) -> list[Decoded]:
-        """What each of the files holds. Raises `BrokenDecoder` if the process died over one, or had to be ended."""
+    def ask(self, requests: Sequence[Request], size: int, seconds: float, most: float) -> list[Decoded]:
+        """What each of the files holds. Raises `BrokenDecoder` if the process died over one, or had to be ended:
+        because it did nothing for so many seconds, or took the most that is left."""
         allowed = sum(request.seconds for request in requests)
         try:
             write_message(self._stdin, pack(requests))
             # The answer is written at once and whole: a process that has begun it has done with the files.
-            if not self._answers.poll(seconds * 1000):
+            if not self._answers_within(seconds, most):
                 raise BrokenDecoder(LONG, allowed)
             answer = read_message(self._stdout, ANSWER + ANSWER_PER_BYTE * size)
         except OverflowError as error:
@@ -71,6 +78,25 @@ class Decoder:
         for decoded in found:
             decoded.bytes = len(answer) // len(found)
         return found
+
+    def _answers_within(self, seconds: float, most: float) -> bool:
+        """A disk or a pipe that does not answer lets it do nothing; a machine that is busy lets it work slowly, and
+        how much it may do is its own limit."""
+        end = time.monotonic() + most
+        used = self._processor_time()
+        while not self._answers.poll(1000 * max(0.0, min(seconds, end - time.monotonic()))):
+            before, used = used, self._processor_time()
+            if used - before < _WORKS * seconds or time.monotonic() >= end:
+                return False
+        return True
+
+    def _processor_time(self) -> float:
+        """0 where nobody tells."""
+        try:
+            words = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
+            return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError, IndexError):
+            return 0.0
 
     def kill(self) -> None:
         self._process.kill()

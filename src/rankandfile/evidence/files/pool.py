@@ -19,7 +19,7 @@ from rankandfile.evidence.raw import RawNote
 #: Address space of one decoding process, whatever the file; see `worker` for the share of a single file.
 MEMORY = 4 << 30
 
-#: Longest that a single file may take by the clock, plus a share by size: for a disk or a pipe that does not answer.
+#: Longest that nothing may be done for a single file, plus a share by size: for a disk or a pipe that does not answer.
 SECONDS = 60.0
 
 
@@ -166,7 +166,7 @@ class _Server(threading.Thread):
             # `interrupt` came while the process was starting, and found none to end.
             raise BrokenDecoder("given up")
         size = sum(task.size for task in tasks)
-        seconds = min(self._seconds + SECONDS_PER_MEGABYTE * size / 1e6, self._patience.left() + 0.1)
+        seconds = self._seconds + SECONDS_PER_MEGABYTE * size / 1e6
         lines = self._wants_lines()
         requests = [
             Request(
@@ -174,7 +174,7 @@ class _Server(threading.Thread):
             )
             for task in tasks
         ]
-        return self._decoder.ask(requests, size, seconds)
+        return self._decoder.ask(requests, size, seconds, self._patience.left() + 0.1)
 
     def _decode(self, task: Task) -> Decoded:
         if refusal := self._patience.refusal(task.name):

@@ -19,6 +19,9 @@ from rankandfile.evidence.flight.quick_keys import Data, are_quick
 from rankandfile.evidence.flight.salvage import salvage
 from rankandfile.evidence.raw import RawNote
 
+#: Of a dump that does not fit into the memory that decoding may use: what is read instead.
+FIRST = 2 << 20
+TOO_MUCH = "it asks for more memory than a dump of its size can need"
 EMPTY = "the file is empty: the process ended before it could write"
 
 
@@ -74,9 +77,24 @@ def load(path: Path) -> tuple[Any, bool, list[RawNote]]:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
             return plain_data(file, data), False, []
     except MemoryError:
-        return None, False, [RawNote("", "refused: it asks for more memory than a dump of its size can need")]
+        pass  # what was made until then goes with the exception: there is room again
     except BROKEN as error:
         return _load_part(path, error)
+    return load_first(path)
+
+
+def load_first(path: Path) -> tuple[Any, bool, list[RawNote]]:
+    """So much of the file as fits whatever is in it: a byte becomes an empty list of seventy."""
+    with path.open("rb") as file:
+        part = salvage(file.read(min(path.stat().st_size // 4, FIRST)))
+    try:
+        if part.kept and part.completed is not None:
+            found = plain_data(io.BufferedReader(io.BytesIO(part.completed)), part.completed)
+            note = f"{TOO_MUCH}: kept the {part.kept} entries at its beginning"
+            return found, True, [RawNote(f"offset {part.stopped_at}", note)]
+    except (MemoryError, *BROKEN):
+        pass
+    return None, False, [RawNote("", f"refused: {TOO_MUCH}")]
 
 
 def _load_part(path: Path, error: Exception) -> tuple[Any, bool, list[RawNote]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.kind import FileKind, Head, Sign
 from rankandfile.evidence.flight import as_pickle, header
 from rankandfile.evidence.flight.known_moulds import KnownMoulds
+from rankandfile.evidence.raw import RawNote
 
 _DICT = re.compile(rb"\x80[\2-\5](\x95.{8})?(\}|$)", re.DOTALL)
 _NAME = re.compile(r"(\.(pkl|pickle)|(trace|dump|rank)[^./]*[0-9])$", re.IGNORECASE)
@@ -23,6 +25,14 @@ def decode(path: Path, _name: str) -> Decoded:
     value, truncated, notes = as_pickle.load(path)
     if isinstance(value, dict) and not truncated and not notes:
         ALIKE.learn(path, value)
+    try:
+        return _decoded(value, truncated, notes)
+    except MemoryError:
+        del value  # what it takes is needed for its beginning
+    return _decoded(*as_pickle.load_first(path))
+
+
+def _decoded(value: Any, truncated: bool, notes: list[RawNote]) -> Decoded:
     dumps, more = header.decode_all([(None, value)] if value is not None else [], "pickle", truncated)
     return Decoded(dumps=dumps, notes=[*notes, *more])
 
