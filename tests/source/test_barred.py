@@ -63,7 +63,7 @@ def parted(test: str = "if dist.get_rank() == 0:", before: str = "pass", mark: s
     )
     found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     if mark:
-        assert place(found) == run.marked
+        assert place(found.location) == run.marked
     return found
 
 
