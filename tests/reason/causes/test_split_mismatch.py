@@ -130,3 +130,44 @@ def test_who_disagrees_with_all_that_agree_among_themselves() -> None:
     verdict = recorded([[1, 2, 3], [4, 5, 6], [8, 9, 9]], FITTING)
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("split_mismatch", "supported", [2])
     assert recorded([[1, 2, 3], [4, 5, 6], [7, 8, 9]], FITTING).cause != "split_mismatch"
+
+
+def in_rounds(before: list[list[int]], gives: list[int], takes: list[int]) -> Verdict:
+    """`before`: what each rank gave in each round before, all of which fitted. `gives`, `takes`: the one that hangs."""
+    ranks = list(range(len(gives)))
+    programs: dict[int, list[Step]] = {
+        rank: [
+            Call(WORLD, "all_to_all", site="a.py:9", sizes=([[gave[rank], 8]], [[took[rank], 8]]))
+            for gave, took in [*((each, each[::-1]) for each in before), (gives, takes)]
+        ]
+        for rank in ranks
+    }
+    stalled = frozenset({(WORLD, len(before) + 1)})
+    return diagnose(case_of(Job({WORLD: ranks}, programs, stalled=stalled))).verdicts[0]
+
+
+ALWAYS = [64, 48, 32, 16]
+
+
+def test_who_alone_sends_another_amount_than_each_time_before_where_all_expect_that_of_before() -> None:
+    verdict = in_rounds([ALWAYS] * 3, [64, 48, 20, 16], [10, 60, 50, 40])
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("split_mismatch", "supported", [2])
+    assert "Each time before it sent 256 there" in verdict.sentence
+    assert "sends 160 elements" in verdict.sentence
+
+
+def test_who_alone_expects_another_amount_than_each_time_before() -> None:
+    verdict = in_rounds([[60, 50, 10, 40]] * 3, [100, 20, 30, 10], [40, 10, 77, 60])
+    assert blamed(verdict) == [2]
+    assert "rank 2 expects 616 elements. Each time before it expected 400" in verdict.sentence
+
+
+def test_an_amount_that_changed_from_round_to_round_or_is_not_what_lacks_blames_nobody() -> None:
+    for before, gives, takes in (
+        ([ALWAYS, [64, 48, 30, 16], ALWAYS], [64, 48, 20, 16], [10, 60, 50, 40]),
+        ([ALWAYS] * 3, [64, 48, 20, 16], [10, 60, 50, 30]),
+        ([ALWAYS] * 3, [64, 40, 20, 16], [10, 60, 50, 40]),
+        ([ALWAYS] * 2, [64, 48, 20, 16], [10, 60, 50, 40]),
+    ):
+        verdict = in_rounds(before, gives, takes)
+        assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])

@@ -86,7 +86,7 @@ def disagreeing(facts: Facts, call: Pending) -> Pairs | None:
         return None
     evidence = _evidence(facts, call, sorted({r for p in pairs for r in p[:2]}), bool(recorded))
     out = slot - 1
-    if _mirrored(facts, call.group, out, slot):
+    if mirrored(facts, call.group, out, slot):
         pairs = [Pair(b, a, expected, sent) for a, b, sent, expected in pairs]
         slot = out
     told_at = slot - 1 if _tells(facts, call.group, slot - 1, len(members)) else None
@@ -135,7 +135,7 @@ def _rows(tensors: list[list[int]] | None) -> int | None:
     return tensors[0][0] if tensors and len(tensors) == 1 and tensors[0] else None
 
 
-def _mirrored(facts: Facts, group: int, out: int, back: int) -> bool:
+def mirrored(facts: Facts, group: int, out: int, back: int) -> bool:
     """The call before was the way out of this one: all sizes the other way round, and its sums disagree too."""
     there, here = sizes_of(facts, group, out), sizes_of(facts, group, back)
     sums = exchange(facts, group, out)

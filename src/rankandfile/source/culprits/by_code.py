@@ -23,6 +23,7 @@ from rankandfile.source.culprits.by_few import (
     ranks_of,
     sides,
     the_fewer,
+    who_came_alone,
     who_ran_out,
     who_stopped,
 )
@@ -61,6 +62,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     decision, divergence = found.decision, found.divergence
     if found.kind == "items" and found.singled and not _ON_ITS_RANK.off:
         return _who_has_more(verdict, found)
+    if found.kind == "barred" and divergence is not None and divergence.exact:
+        return who_came_alone(verdict, found)
     if found.kind not in _KINDS or divergence is None:
         return None
     suspects = tuple(one.rank for one in verdict.suspects)

@@ -88,6 +88,19 @@ def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
     )
 
 
+def who_came_alone(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
+    """A test on the rank lets them to a call that it keeps all others from."""
+    suspects = {one.rank for one in verdict.suspects}
+    if found.reason is None or found.reason.source not in ON_RANK or (suspects and suspects != {*found.singled}):
+        return None
+    return NamedByCode(
+        ranks=found.singled,
+        doing=f"made a call that no other can come to, by {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        sentence="The code decides it: a test on the rank keeps the others from that call.",
+        cause="rank_conditional",
+    )
+
+
 def sides(divergence: CodeDivergence) -> tuple[Side, Side]:
     return divergence.normal, divergence.culprit
 

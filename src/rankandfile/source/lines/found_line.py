@@ -31,13 +31,14 @@ class FoundLine(Struct, frozen=True):
     decision: Decision | None = None
     kind: str = "place"
     """place, held, loading, raised, exited, argument, order, filled, decision, caught, said, loop, callee, items,
-    again, anew, changed, put_off, remembered, flag, logged, round, share, dropped."""
+    again, anew, changed, put_off, remembered, flag, logged, round, share, dropped,
+    barred."""
     raises: bool = False
     """The decision raises on the ranks that diverged, and nothing around it catches that."""
     unordered: bool = False
     """The items of the loop are in the order in which they came in, on each rank."""
     singled: tuple[int, ...] = ()
-    """Ranks that alone come to what made the items differ, or stopped upon what they stored."""
+    """Ranks that alone come to what made the items differ, or to a call, or stopped upon what they stored."""
     story: str = ""
     """How one comes from what the ranks did to this line, where that is not to be seen at it."""
 

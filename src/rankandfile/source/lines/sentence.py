@@ -58,6 +58,7 @@ _FROM = {
     "remembered": "Results are kept by",
     "anew": "Whether there was anything new is decided by",
     "put_off": "Whether it is, is decided by",
+    "barred": "The others are kept from it by",
     "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",
     "logged": "How many values a rank logs is decided by",

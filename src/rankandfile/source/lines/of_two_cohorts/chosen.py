@@ -13,6 +13,7 @@ from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
 
+from .barred import barred
 from .compared_ranks import divergences
 from .decided import decided
 from .left_out_round import left_out_round
@@ -65,7 +66,9 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
     if best is not None and chosen is not None and best.reason.level == "varying":
         # A wrapper's handler is the same for all that it wraps: that this function is tried again is said above it.
         again = run_again(search, chosen) if best.condition.kind == "except" else None
-        return again or decided(search, best, chosen)
+        # Nor does anything show that the others came to a wrapper's test.
+        alone = barred(search, chosen) if best.branching.guessed else None
+        return again or alone or decided(search, best, chosen)
     for divergence in found:
         # A line that shows why ranks differ comes before a condition of which nothing is known.
         shown = without_a_test(search, divergence)

@@ -18,6 +18,7 @@ from rankandfile.source.lines.made_from import Entry, enters
 from rankandfile.source.program.places import SourcePlace
 
 from .another_callee import another_callee, at
+from .barred import barred
 from .filled_collection import filled_upon
 from .logged_values import logged_values
 from .nothing_new import nothing_new
@@ -35,6 +36,7 @@ def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | No
         or run_again(search, divergence)
         or nothing_new(search, divergence)
         or remembered(search, divergence)
+        or barred(search, divergence)
         or another_callee(search, divergence)
         or logged_values(search, divergence)
         or through_framework(search, divergence)

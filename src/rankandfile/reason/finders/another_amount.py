@@ -1,0 +1,58 @@
+"""An all_to_all in which one sends, or expects, another amount than each time before, and nobody else had been told."""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Divergence
+from rankandfile.reason import lookup
+from rankandfile.reason.calls.split_habits import Habit, broke_its_habit
+from rankandfile.reason.divergence.find import find_divergence
+from rankandfile.reason.document import cited, cohort, diverged, perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import first_pending
+
+
+@finder(precedence=48)
+def another_amount(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    call = first_pending(facts, wait_end) if wait_end.kind in ("joined", "behind") else None
+    habit = broke_its_habit(facts, call.group, call.slot) if call is not None and call.slot else None
+    row = lookup.call_at(facts, habit.rank, call.group, habit.slot) if call is not None and habit else None
+    if call is None or habit is None or row is None:
+        return None
+    parted = find_divergence(facts, wait_end)
+    if parted is not None and parted.kind != "argument" and habit.rank in parted.culprits:
+        # It is in another call of its own: of course its sizes do not fit.
+        return None
+    does, did, others = ("sends", "sent", "expect") if habit.sends else ("expects", "expected", "send")
+    return Finding(
+        cause="split_mismatch",
+        confidence="supported",
+        sentence=(
+            f"In the {lookup.call_words(facts, row)} rank {habit.rank} {does} {habit.now:,} elements. Each time "
+            f"before it {did} {habit.usual:,} there, and what all members together {others} fits that amount, and not "
+            "this one."
+        ),
+        culprits=(habit.rank,),
+        doing={habit.rank: f"{does} another number of elements than each time before"},
+        divergence=_divergence(facts, call.group, habit, row),
+        location=lookup.location_of(facts, row),
+        evidence=cited(row),
+        contradicted_by="split sizes in a log that agree between all pairs",
+        alternatives=(
+            perhaps(
+                "skipped_collective",
+                "A member a call ahead or behind would make the sums disagree as well.",
+                decided_by="the calls before, with their sizes",
+            ),
+        ),
+    )
+
+
+def _divergence(facts: Facts, group: int, habit: Habit, row: lookup.Row) -> Divergence:
+    rest = tuple(rank for rank in facts.membership.members[group] if rank != habit.rank)
+    other = lookup.call_at(facts, rest[0], group, habit.slot)
+    sides = [(rest, other), ((habit.rank,), row)]
+    cohorts = [cohort(facts, ranks, r, lookup.size_words(facts, r)) for ranks, r in sides if r is not None]
+    return diverged(facts, group, seq=row["seq"], kind="argument", cohorts=cohorts)

@@ -1,0 +1,79 @@
+"""Hooks of one loop: a call that a test on the rank keeps all others from is made alone, and the line says why."""
+
+from __future__ import annotations
+
+import msgspec
+from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
+
+from rankandfile.model.diagnosis import Alternative, Verdict
+
+HOOKS = """
+import functools
+import torch.distributed as dist
+
+
+def lead_only(function):
+    @functools.wraps(function)
+    def inner(*args):
+        {test}
+            return function(*args)
+
+    return inner
+
+
+class Info:
+    @functools.cached_property
+    def folder(self):
+        dist.broadcast(0, src=0)
+        return "run"
+
+
+class Meter:
+    def after_epoch(self, info, n):
+        dist.all_reduce(n)
+
+
+class Panels:
+    @lead_only{mark}
+    def after_epoch(self, info, n):
+        if n == 1:
+            print(info.folder)
+
+
+def main():
+    info = Info()
+    {before}
+    for n in range(4):
+        for hook in (Panels(), Meter()):
+            hook.after_epoch(info, n)
+"""
+
+
+def parted(test: str = "if dist.get_rank() == 0:", before: str = "pass", mark: str = "  # <-") -> Verdict:
+    """Two ranks, of which the dumps do not say who departed."""
+    run = play(2, train=HOOKS.format(test=test, before=before, mark=mark))
+    verdict = msgspec.structs.replace(
+        verdict_of(run, 1, "undetermined"),
+        culprits=[],
+        victims="0,1",
+        alternatives=[
+            Alternative(cause="different_collective", confidence="hypothesis", sentence="", culprits=rank)
+            for rank in ("0", "1")
+        ],
+    )
+    found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    if mark:
+        assert place(found.location) == run.marked
+    return found
+
+
+def test_the_decorator_that_keeps_the_others_from_a_call_is_the_line_and_who_made_it_is_named() -> None:
+    verdict = parted()
+    assert (verdict.cause, [one.rank for one in verdict.culprits]) == ("rank_conditional", [0])
+    assert "only rank 0 can come through `if dist.get_rank() == 0:` (train.py:8)" in verdict.sentence
+
+
+def test_a_wrapper_that_any_rank_may_come_through_keeps_nobody_from_a_call() -> None:
+    verdict = parted(test="if [n for n in args if n is not None][dist.get_rank():]:", mark="")
+    assert "can come through" not in verdict.sentence
+    assert not verdict.culprits
