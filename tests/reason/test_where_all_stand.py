@@ -341,3 +341,17 @@ def test_a_root_that_is_elsewhere_owes_all_others_what_they_wait_for(tmp_path: P
     stacks = {rank: other if rank == 0 else at_root(root) for rank in range(4)}
     verdict = best(diagnose(dumped(tmp_path, stacks), src=src))
     assert named(verdict)[0] == ([0] if root == 0 else [])
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_process_that_is_listed_as_running_has_not_ended(tmp_path: Path, runs: bool) -> None:
+    dumped(tmp_path, dict.fromkeys((0, 1, 3), IN_SUM))
+    if runs:
+        ends = [{"rank": rank, "pid": 100 + rank, "state": "running"} for rank in range(4)]
+        (tmp_path / "exits.json").write_text(json.dumps(ends))
+    (tmp_path / "rank_2.log").write_text("step 3\n")
+    verdict = best(diagnose(tmp_path))
+    assert [2] in named(verdict)
+    others = {other.cause for other in verdict.alternatives}
+    assert "host_blocked" in others
+    assert ({"killed", "early_exit"} & others == set()) is runs
