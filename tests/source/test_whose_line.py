@@ -470,7 +470,7 @@ class Accelerator:
 
 
 def test_a_call_of_a_framework_that_the_line_before_it_leaves_out() -> None:
-    """Which call of the line leads into the framework is known by its name: what stands before it on the line decides."""
+    """Its name tells which call of the line leads into the framework: what stands before it there decides."""
     run = play(train=ASKED_LAST, **{"site-packages/accelerate/__init__": TRIGGERS})
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked

@@ -47,8 +47,8 @@ def changed_upon(search: Search, found: FoundLine) -> FoundLine | None:
     own = (found.place.module, found.place.function.owner)
     short_cut = found.decision.condition.kind == "boolop"
     if own == (module, function.owner) or short_cut:
-        # Of `exhausted or reduce(x)` too: the call is left out by the very line that makes it, whatever is counted elsewhere.
-        # Who reads the class reads both: the test is the line, and the other is told with it.
+        # Who reads the class reads both: the test is the line, and the other is told with it. So is it of
+        # `exhausted or reduce(x)`: the call is left out by the very line that makes it.
         return replace(found, story=story)
     place = SourcePlace(module.path, module, function, line)
     return replace(found, place=place, line=line, condition=text, reason=reason, kind="changed", story=story)
