@@ -363,3 +363,17 @@ def test_a_last_line_is_said_of_whom_it_is(tmp_path: Path) -> None:
         "0-3": "its last line but for its numbers; rank 0's: 'step 0'",
         "4,5": "its last line: 'saved'",
     }
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_process_that_is_listed_as_running_has_not_ended(tmp_path: Path, runs: bool) -> None:
+    dumped(tmp_path, dict.fromkeys((0, 1, 3), IN_SUM))
+    if runs:
+        ends = [{"rank": rank, "pid": 100 + rank, "state": "running"} for rank in range(4)]
+        (tmp_path / "exits.json").write_text(json.dumps(ends))
+    (tmp_path / "rank_2.log").write_text("step 3\n")
+    verdict = best(diagnose(tmp_path))
+    assert [2] in named(verdict)
+    others = {other.cause for other in verdict.alternatives}
+    assert "host_blocked" in others
+    assert ({"killed", "early_exit"} & others == set()) is runs

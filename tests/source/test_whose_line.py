@@ -423,3 +423,55 @@ def main():
 def test_a_call_beside_an_implied_one_is_written_there() -> None:
     verdict = located(play(train=TWO_STATEMENTS), culprit=1)
     assert "is not written there" not in verdict.sentence
+
+
+ASKED_LAST = """
+import torch.distributed as dist
+from accelerate import Accelerator
+
+
+class Patience:
+    def __init__(self, enough):
+        self.enough, self.waited = enough, 0
+
+    @property
+    def exhausted(self):
+        return self.waited >= self.enough
+
+
+def over(accelerator, patience, loss):
+    if patience.exhausted:
+        accelerator.set_trigger()
+    return patience.exhausted or accelerator.check_trigger()  # <-
+
+
+def main():
+    accelerator, patience = Accelerator(), Patience(2 if dist.get_rank() == 1 else 4)
+    for n in range(8):
+        dist.broadcast(n, src=0)
+        patience.waited += float(n) >= 0
+        if n % 1 == 0 and over(accelerator, patience, n):
+            break
+    dist.barrier()
+"""
+
+TRIGGERS = """
+import torch.distributed as dist
+
+
+class Accelerator:
+    def set_trigger(self):
+        self.flag = True
+
+    def check_trigger(self):
+        dist.all_reduce(0)
+        return False
+"""
+
+
+def test_a_call_of_a_framework_that_the_line_before_it_leaves_out() -> None:
+    """Its name tells which call of the line leads into the framework: what stands before it there decides."""
+    run = play(train=ASKED_LAST, **{"site-packages/accelerate/__init__": TRIGGERS})
+    verdict = located(run, culprit=1)
+    assert place(verdict.location) == run.marked
+    assert verdict.location is not None and "patience.exhausted or" in str(verdict.location.condition)

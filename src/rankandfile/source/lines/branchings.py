@@ -82,7 +82,7 @@ def _moves(before: CallPath, to: CallPath | End, reachability: Reachability) -> 
         anew = reachability.loops(to[outer], _called(to, outer))
         if anew and _entered_without(before, to, outer + 1, reachability):
             # A framework's loop comes round by itself: nothing need be supposed for that.
-            own = to[outer].function == OPAQUE
+            own = to[outer].function.startswith(OPAQUE)
             yield outer, rounds - own
             rounds += not own
 
@@ -205,7 +205,8 @@ def _inside(
 
 
 def _stop(path: CallPath, depth: int) -> Stop:
-    return Stop(path[depth].line, _called(path, depth))
+    called = _called(path, depth)
+    return Stop(path[depth].line, called.removeprefix(OPAQUE) if called is not None else None)
 
 
 def _called(path: CallPath, depth: int) -> str | None:

@@ -18,7 +18,8 @@ MOST_STACKS = 2_000
 _COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 
-#: The function of a frame that stands for a run of a framework's frames.
+#: What the function of a frame begins with that stands for a run of a framework's frames; then the one that the user's
+#: line called.
 OPAQUE = "<framework>"
 
 

@@ -27,12 +27,12 @@ class Reachability:
 
     def loops(self, frame: Frame, called: str | None) -> bool:
         """Whether a loop goes over the frame's line: its own, or a library's that calls `called` from there."""
-        if frame.function == OPAQUE:
+        if frame.function.startswith(OPAQUE):
             return True
         place = self._known(frame)
         if place is None:
             return False
-        if in_loop(place) or called == OPAQUE:
+        if in_loop(place) or (called is not None and called.startswith(OPAQUE)):
             # What a framework does over and over is told by its own frame.
             return in_loop(place)
         # A function that the line does not name is called by a library in between, as often as that likes.

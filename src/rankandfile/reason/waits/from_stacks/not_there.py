@@ -30,6 +30,7 @@ def not_there(of: WhereAllStand) -> Finding | None:
     }
     # A rank that ended because others had failed left no stack either: its log must be here to tell.
     sure = of.stays and len(those) == 1 and not of.transfers and those[0] in of.facts.accounts.logged
+    gone = () if all(of.facts.accounts.alive(rank) for rank in those) else ("killed", "early_exit")
     # Whoever raised, and is not there to be looked at, does not come any more.
     sure = sure or (len(raised) == len(those) and of.alike)
     return make_finding(
@@ -53,6 +54,8 @@ def not_there(of: WhereAllStand) -> Finding | None:
                 ("peer_unreachable", "Its host may not answer.", "whether its host answers"),
                 ("host_blocked", "It may be held, and nobody could look.", "its stack"),
             )
+            # A process that the list of exits has as running has not ended.
+            if cause in gone or cause not in ("killed", "early_exit")
         ),
         missing=(
             Missing(

@@ -45,8 +45,10 @@ def changed_upon(search: Search, found: FoundLine) -> FoundLine | None:
     text = without_comment(module.lines[line - 1].strip())
     story = f"What that asks for was changed, or was not, upon `{text}` ({module.path.rsplit('/', 1)[-1]}:{line})."
     own = (found.place.module, found.place.function.owner)
-    if own == (module, function.owner):
-        # Who reads the class reads both: the test is the line, and the other is told with it.
+    short_cut = found.decision.condition.kind == "boolop"
+    if own == (module, function.owner) or short_cut:
+        # Who reads the class reads both: the test is the line, and the other is told with it. So is it of
+        # `exhausted or reduce(x)`: the call is left out by the very line that makes it.
         return replace(found, story=story)
     place = SourcePlace(module.path, module, function, line)
     return replace(found, place=place, line=line, condition=text, reason=reason, kind="changed", story=story)

@@ -52,4 +52,4 @@ def qualified(search: Search, path: CallPath) -> CallPath:
 def _through_as_one(path: CallPath) -> Iterator[Frame]:
     for inside, frames in groupby(path, key=lambda frame: framework_of(frame.file) is not None):
         run = list(frames)
-        yield from [run[0]._replace(function=OPAQUE, line=0)] if inside else run
+        yield from [run[0]._replace(function=OPAQUE + run[0].function, line=0)] if inside else run
