@@ -18,6 +18,7 @@ from rankandfile.reason.calls.requests import (
     claims_at,
     history,
     majority,
+    most_of_all,
     relation,
     sides,
 )
@@ -69,7 +70,10 @@ def _finding(
     parts: list[list[Request]],
     usual: GoesOn | None,
 ) -> Finding:
-    numbers = majority(parts) and slot == call.slot and len(sides([side[0] for side in parts])) > 1
+    most = majority(parts) or (
+        most_of_all(parts, facts.membership.members[call.group]) and (usual is None or usual.side == 0)
+    )
+    numbers = most and slot == call.slot and len(sides([side[0] for side in parts])) > 1
     if usual is not None and not numbers:
         parts = [parts[usual.side], *(side for i, side in enumerate(parts) if i != usual.side)]
     known = numbers or (usual is not None and usual.known)

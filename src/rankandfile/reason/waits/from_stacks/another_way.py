@@ -164,13 +164,29 @@ def _are_left_over(of: WhereAllStand, parted: Parting) -> bool:
     group_of = {rank: next(iter(those)) for rank, those in calls.items()}
     members = Counter(group_of.values())
     odd = ranks_of(parted.odd)
-    passes = [r for r in odd if is_passed(of.stands[r], waiting.ranks)]
+    sent = _further_on(waiting, parted.odd)
+    passes = [r for r in odd if sent or is_passed(of.stands[r], waiting.ranks)]
     awaited = [group_of.get(peer) for r in passes if (peer := of.stands[r].asked.awaited) is not None]
     return (
         len(awaited) == len(odd) == len(members)
         and {*awaited} == {*members}
         and all(count > 1 for count in members.values())
     )
+
+
+def _further_on(waiting: Cohort, odd: Collection[Cohort]) -> bool:
+    """Whether those that wait are past the line of one function from which each odd one came to its receive: whoever owes
+    it a message has sent those of this round there, and it waits for one of the next."""
+
+    def is_past(one: Cohort) -> bool:
+        for ours, theirs in zip(waiting.path, one.path, strict=False):
+            if ours != theirs:
+                (file, _, line), (other, _, before) = ours.at.rpartition(":"), theirs.at.rpartition(":")
+                there = (ours.function, file) == (theirs.function, other)
+                return there and line.isdecimal() and before.isdecimal() and int(line) > int(before)
+        return False
+
+    return all(one.stand.activity == "p2p" and is_past(one) for one in odd)
 
 
 def is_passed(stand: Stand, waiting: Collection[int]) -> bool:
