@@ -43,7 +43,9 @@ _ROUNDS = 3
 
 
 @heuristic(
-    "transfers all made", "who made as many transfers as in each round before owes nobody one", otherwise=False
+    "transfers all made",
+    "who made as many transfers as in each round before owes nobody one",
+    otherwise=False,
 )
 def made_all(call_table: CallTable, rank: int, group: int, slot: int) -> bool:
     """Whether this rank has made, up to this call, as many unrecorded transfers as before each of the calls like it."""
@@ -54,5 +56,7 @@ def made_all(call_table: CallTable, rank: int, group: int, slot: int) -> bool:
     now = calls.filter(pl.col("slot") == slot)
     if now.height != 1:
         return False
-    alike = calls.filter((pl.col("slot") <= slot) & (pl.col("token") == now["token"][0]))["hidden"].drop_nulls()
+    alike = calls.filter((pl.col("slot") <= slot) & (pl.col("token") == now["token"][0]))[
+        "hidden"
+    ].drop_nulls()
     return len(alike) >= _ROUNDS and alike.n_unique() == 1 and alike[0] > 0

@@ -102,8 +102,12 @@ def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row 
 
 
 def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:
-    """Few ranks against fewer, in a call that nothing else explains. What strikes one rank seldom strikes two alike, and
-    so the fewer are out of step: unless the rounds before went on as they do, or nobody is in the minority."""
+    """Few ranks against as many or fewer, in a call that nothing else explains.
+
+    What strikes one rank seldom strikes two alike: the fewer are out of step, unless the rounds before went on as they
+    do, or could have hidden a call more or less long ago. As many may be right, unless they did as the rounds before,
+    and the others made a call of another place of them, or one that lies behind all.
+    """
     if found.kind != "substituted" or found.how == "left" or found.confirmed:
         return False
     if len(found.normal) >= _FEWEST_WITNESSES:
@@ -119,7 +123,7 @@ def _in_step_before(facts: WaitFacts, found: DivergencePoint) -> bool:
     row = found.expected or found.came
     if row is None:
         return False
-    kinds, times = np.unique(calls_before(facts, row)["token"].to_numpy(), return_counts=True)
+    _, times = np.unique(calls_before(facts, row)["token"].to_numpy(), return_counts=True)
     return int((times > 1).sum()) > 1
 
 

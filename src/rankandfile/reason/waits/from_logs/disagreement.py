@@ -84,4 +84,6 @@ def _cause(logged: LoggedWaits, call: Pending, usual: Request, others: list[Requ
     later = [claim for r in reports if (claim := of_report(r)) and claim.rank not in odd]
     if relation(later, usual, others[0]) == "skipped":
         return "skipped_collective"
-    return "size_mismatch" if usual.asked[0] == others[0].asked[0] else "different_collective"
+    # At another line it is another call, whatever it is called.
+    elsewhere = None not in (usual.site, others[0].site) and usual.site != others[0].site
+    return "different_collective" if elsewhere or usual.asked[0] != others[0].asked[0] else "size_mismatch"
