@@ -104,15 +104,17 @@ def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row 
 def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:
     """Few ranks against as many or fewer, in a call that nothing else explains.
 
-    What strikes one rank seldom strikes two alike: the fewer are out of step, unless the rounds before went on as they
-    do, or could have hidden a call more or less long ago. As many may be right, unless they did as the rounds before,
-    and the others made a call of another place of them, or one that lies behind all.
+    What strikes one rank seldom strikes two alike: of all members the fewer are out of step, unless the rounds before
+    went on as they do, or could have hidden a call more or less long ago. As many may be right, unless they did as the
+    rounds before, and the others made a call of another place of them, or one that lies behind all.
     """
     if found.kind != "substituted" or found.how == "left" or found.confirmed:
         return False
     if len(found.normal) >= _FEWEST_WITNESSES:
         return False
-    if len(found.normal) > len(found.other) and found.usual != found.other and _in_step_before(facts, found):
+    all_known = {*found.normal, *found.other} >= {*facts.membership.members[found.group]}
+    more = len(found.normal) > len(found.other) and all_known
+    if more and found.usual != found.other and _in_step_before(facts, found):
         return False
     known = found.came is not None and (calls_before(facts, found.came)["token"] == found.came["token"]).any()
     return not (known or found.how == "behind") or found.usual != found.normal

@@ -45,11 +45,10 @@ def goes_on(facts: Facts, group: int, slot: int, parts: Sequence[Sequence[Reques
         return _as_large_as_before(past, parts)
     kinds: list[Request] = []
     tokens = np.array([_token(kinds, claim) for claim in past], dtype=np.uint64)
-    expected, loop = due(tokens, 1), find_loop(telling(tokens))
-    # A round of one kind of call would have let a shift pass unseen.
-    rounds = telling(tokens)
-    kinds_of_round = set() if loop is None else {*rounds[loop.start : loop.start + loop.period].tolist()}
-    if not len(expected) or (len(kinds_of_round) < 2 and not _always_next(tokens, int(expected[0]))):
+    expected = due(tokens, 1)
+    # A round of one kind of call would have let a shift pass unseen; calls that were made but once are of no round.
+    several = any(_of_several_kinds(calls) for calls in (tokens, telling(tokens)))
+    if not len(expected) or not (several or _always_next(tokens, int(expected[0]))):
         return None
     fits = [i for i, side in enumerate(parts) if all(same(kinds[int(expected[0])], claim) for claim in side)]
     if len(fits) != 1:
@@ -64,6 +63,11 @@ def _token(kinds: list[Request], claim: Request) -> int:
             return number
     kinds.append(claim)
     return len(kinds) - 1
+
+
+def _of_several_kinds(calls: Tokens) -> bool:
+    loop = find_loop(calls)
+    return loop is not None and len({*calls[loop.start : loop.start + loop.period].tolist()}) > 1
 
 
 def _always_next(tokens: Tokens, expected: int) -> bool:

@@ -80,7 +80,7 @@ def _finding(
     normal, others = parts[0], [claim for side in parts[1:] for claim in side]
     culprits = tuple(sorted(claim.rank for claim in others)) if known or usual is not None else ()
     cause = _cause(facts, call, normal, others) if culprits else "undetermined"
-    if cause in _ONE_MORE_OR_LESS and known and not numbers and usual is not None:
+    if cause in _ONE_MORE_OR_LESS and known and not numbers:
         # A place of the round is come to by calls left out, and by calls made once more.
         cause = "different_collective"
     words = "; ".join(
