@@ -16,8 +16,8 @@ from rankandfile.model.case import Case
 from rankandfile.reason import diagnose
 
 
-def test_two_against_one_name_nobody() -> None:
-    verdict = best(lost_dumps.lost(size=3).gave_up(2, 9, "_ALLGATHER_BASE", 8))
+def test_one_against_one_name_nobody() -> None:
+    verdict = best(lost_dumps.lost(1, 2).gave_up(1, 9, "_ALLGATHER_BASE", 8))
     assert (verdict.cause, blamed(verdict)) == ("undetermined", [])
     assert "asked for different things" in verdict.sentence
 

@@ -134,6 +134,25 @@ def majority(parts: Sequence[Sequence[object]]) -> bool:
     return bool(rest) and len(parts[0]) >= max(_FEWEST, _TIMES * rest)
 
 
+def most_of_all(parts: Sequence[Sequence[Request]], members: Iterable[int]) -> bool:
+    """Whether all members tell what they asked for, more than half of them asked for one thing at one line, and the
+    others for another: what strikes one rank seldom strikes two alike.
+
+    Not of calls that some may be past: then the others stand at one number with them, and are not in one call.
+    """
+    most, others = parts[0], [claim for side in parts[1:] for claim in side]
+    if {claim.rank for claim in (*most, *others)} != {*members} or len(most) <= max(1, len(others)):
+        return False
+    sites = {claim.site for claim in most}
+    return len(sites) == 1 and None not in sites and all(takes_all(claim) for claim in (*most, *others))
+
+
+def takes_all(claim: Request) -> bool:
+    """Nobody gets past such a call before all have come; of an exchange, pairs that agree may."""
+    op = claim.asked[0]
+    return contract_of(op).early == "nobody" and not op.startswith("all_to_all")
+
+
 def relation(history: Sequence[Request], expected: Request, came: Request) -> str:
     """skipped, extra, new or unknown: where the call that came lies in what the others made, as against the expected.
 

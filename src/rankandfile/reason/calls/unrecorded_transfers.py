@@ -36,3 +36,27 @@ def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
     )  # fmt: skip
     counted = between.filter(pl.col("hidden") > 0).group_by("rank").agg(pl.col("hidden").sum())
     return dict(counted.sort("rank").iter_rows())
+
+
+#: So many rounds with as many transfers each show how many a round has.
+_ROUNDS = 3
+
+
+@heuristic(
+    "transfers all made",
+    "who made as many transfers as in each round before owes nobody one",
+    otherwise=False,
+)
+def made_all(call_table: CallTable, rank: int, group: int, slot: int) -> bool:
+    """Whether this rank has made, up to this call, as many unrecorded transfers as before each of the calls like it."""
+    calls = call_table.of_group(group).filter((pl.col("rank") == rank) & (pl.col("kind") == COLLECTIVE))
+    calls = calls.sort("record").with_columns(
+        pl.when(pl.col("seq").diff() == 1).then(pl.col("op_id").diff() - 1).alias("hidden")
+    )
+    now = calls.filter(pl.col("slot") == slot)
+    if now.height != 1:
+        return False
+    alike = calls.filter((pl.col("slot") <= slot) & (pl.col("token") == now["token"][0]))[
+        "hidden"
+    ].drop_nulls()
+    return len(alike) >= _ROUNDS and alike.n_unique() == 1 and alike[0] > 0

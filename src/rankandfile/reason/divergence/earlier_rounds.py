@@ -25,10 +25,10 @@ _FEWEST_SIZES = 2
 def due(before: Tokens, count: int) -> Tokens:
     """What the past predicts. That a row of like calls goes on is no prediction where the rounds end such a row: a call
     that was made but once, as one of the second step alone is, hides them."""
-    return predict(_telling(before), count)
+    return predict(telling(before), count)
 
 
-def _telling(before: Tokens) -> Tokens:
+def telling(before: Tokens) -> Tokens:
     """Of the past, what the prediction rests on."""
     expected = predict(before, 1)
     if len(before) < 2 or not len(expected) or not before[-2] == before[-1] == expected[0]:
@@ -53,7 +53,7 @@ def by_history(paths: Sequence[Track]) -> int | None:
     fits = [i for i, (count, length) in enumerate(zip(agree, lengths, strict=True)) if 0 < length == count]
     if len(fits) != 1:
         fits = [i for i, count in enumerate(agree) if count]
-    if not always_followed(_telling(before)):
+    if not always_followed(telling(before)):
         return None
     if len(fits) != 1 or any(_new(row[shared:], before) for i, row in enumerate(rows) if i != fits[0]):
         return None

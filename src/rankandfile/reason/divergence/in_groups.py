@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from msgspec.structs import replace
 
 from rankandfile.reason import lookup
@@ -101,14 +102,31 @@ def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row 
 
 
 def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:
-    """Two ranks against one, in a call that nothing else explains: the two may be out of step with the one, unless
-    they did as the rounds before, and the one made a call of another place of them, or one that lies behind all."""
+    """Few ranks against as many or fewer, in a call that nothing else explains.
+
+    What strikes one rank seldom strikes two alike: of all members the fewer are out of step, unless the rounds before
+    went on as they do, or could have hidden a call more or less long ago. As many may be right, unless they did as the
+    rounds before, and the others made a call of another place of them, or one that lies behind all.
+    """
     if found.kind != "substituted" or found.how == "left" or found.confirmed:
         return False
     if len(found.normal) >= _FEWEST_WITNESSES:
         return False
+    all_known = {*found.normal, *found.other} >= {*facts.membership.members[found.group]}
+    more = len(found.normal) > len(found.other) and all_known
+    if more and found.usual != found.other and _in_step_before(facts, found):
+        return False
     known = found.came is not None and (calls_before(facts, found.came)["token"] == found.came["token"]).any()
     return not (known or found.how == "behind") or found.usual != found.normal
+
+
+def _in_step_before(facts: WaitFacts, found: DivergencePoint) -> bool:
+    """Whether calls of several kinds came in turn before: a call more or less long ago would have shown among those."""
+    row = found.expected or found.came
+    if row is None:
+        return False
+    _, times = np.unique(calls_before(facts, row)["token"].to_numpy(), return_counts=True)
+    return int((times > 1).sum()) > 1
 
 
 def _not_even_there(facts: WaitFacts, found: DivergencePoint) -> bool:

@@ -15,11 +15,14 @@ from msgspec import Struct
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.requests import Request, agree, history, same
 from rankandfile.reason.calls.rounds import find_loop
-from rankandfile.reason.divergence.earlier_rounds import due
+from rankandfile.reason.divergence.alignment import Tokens
+from rankandfile.reason.divergence.earlier_rounds import due, telling
 from rankandfile.reason.facts import Facts
 
 #: So often the same was asked for there, before another size is no turn of the data.
 _TIMES = 2
+#: Once in so many times another call may have come there, as in a job's first round.
+_NEARLY = 0.9
 
 
 class GoesOn(Struct, frozen=True):
@@ -42,13 +45,10 @@ def goes_on(facts: Facts, group: int, slot: int, parts: Sequence[Sequence[Reques
         return _as_large_as_before(past, parts)
     kinds: list[Request] = []
     tokens = np.array([_token(kinds, claim) for claim in past], dtype=np.uint64)
-    expected, loop = due(tokens, 1), find_loop(tokens)
-    # A round of one kind of call would have let a shift pass unseen.
-    if (
-        not len(expected)
-        or loop is None
-        or len({*tokens[loop.start : loop.start + loop.period].tolist()}) < 2
-    ):
+    expected = due(tokens, 1)
+    # A round of one kind of call would have let a shift pass unseen; calls that were made but once are of no round.
+    several = any(_of_several_kinds(calls) for calls in (tokens, telling(tokens)))
+    if not len(expected) or not (several or _always_next(tokens, int(expected[0]))):
         return None
     fits = [i for i, side in enumerate(parts) if all(same(kinds[int(expected[0])], claim) for claim in side)]
     if len(fits) != 1:
@@ -63,6 +63,19 @@ def _token(kinds: list[Request], claim: Request) -> int:
             return number
     kinds.append(claim)
     return len(kinds) - 1
+
+
+def _of_several_kinds(calls: Tokens) -> bool:
+    loop = find_loop(calls)
+    return loop is not None and len({*calls[loop.start : loop.start + loop.period].tolist()}) > 1
+
+
+def _always_next(tokens: Tokens, expected: int) -> bool:
+    """Whether the last call was made before, and the expected one, of another kind, came next nearly each time: where
+    rounds differ in length, what follows a call still does."""
+    after = tokens[1:][tokens[:-1] == tokens[-1]]
+    same = int((after == expected).sum())
+    return expected != tokens[-1] and same >= _TIMES and same >= _NEARLY * len(after)
 
 
 def _as_large_as_before(past: Sequence[Request], parts: Sequence[Sequence[Request]]) -> GoesOn | None:

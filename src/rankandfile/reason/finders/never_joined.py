@@ -71,6 +71,10 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if _most_of_the_group(wait_end, call):
         return _alone(facts, wait_end, call)
     culprits, new_work = wait_end.ranks, waited is Patience.NEW_WORK
+    sure = _HOW_SURE.get(waited, "supported")
+    if facts.hidden and sure == "established":
+        # In a job with transfers that no recorder keeps, it is by their number that it waits in none.
+        sure = "supported"
     row = pending_row(facts, call)
     last = lookup.last_call(facts, culprits[0])
     done = (
@@ -104,7 +108,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         )
     return Finding(
         cause="undetermined",
-        confidence=_HOW_SURE.get(waited, "supported"),
+        confidence=sure,
         hang=None if new_work else True,
         assumed=_NEW_WORK if new_work else "",
         sentence=told(sentence, waiting_sentence(facts, wait_end, culprits, named=True)),

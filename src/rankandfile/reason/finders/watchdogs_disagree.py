@@ -18,6 +18,7 @@ from rankandfile.reason.calls.requests import (
     claims_at,
     history,
     majority,
+    most_of_all,
     relation,
     sides,
 )
@@ -69,10 +70,13 @@ def _finding(
     parts: list[list[Request]],
     usual: GoesOn | None,
 ) -> Finding:
-    numbers = majority(parts) and slot == call.slot and len(sides([side[0] for side in parts])) > 1
+    unlike = slot == call.slot and len(sides([side[0] for side in parts])) > 1
+    numbers = majority(parts) and unlike
+    most = most_of_all(parts, facts.membership.members[call.group]) and unlike
     if usual is not None and not numbers:
         parts = [parts[usual.side], *(side for i, side in enumerate(parts) if i != usual.side)]
-    known = numbers or (usual is not None and usual.known)
+    most = most and (usual is None or usual.side == 0)
+    known = numbers or most or (usual is not None and usual.known)
     normal, others = parts[0], [claim for side in parts[1:] for claim in side]
     culprits = tuple(sorted(claim.rank for claim in others)) if known or usual is not None else ()
     cause = _cause(facts, call, normal, others) if culprits else "undetermined"

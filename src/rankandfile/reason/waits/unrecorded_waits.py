@@ -13,6 +13,8 @@ import re
 
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import Heuristic
+from rankandfile.reason.calls.call_table import CallTable
+from rankandfile.reason.calls.unrecorded_transfers import made_all
 from rankandfile.reason.ranks.from_logs.accounts import Accounts
 from rankandfile.reason.ranks.host import Stand
 
@@ -30,6 +32,7 @@ def unseen(
     hosts: dict[int, Stand],
     accounts: Accounts,
     case: Case,
+    call_table: CallTable,
 ) -> dict[int, int]:
     """`hidden`, with the ranks that stacks take out of it or put into it."""
     backends = case.dumps_used["backend"].drop_nulls().unique().to_list()
@@ -48,7 +51,20 @@ def unseen(
             )
             if likely or by_stack:
                 out.setdefault(rank, 0)
+        if len(wait_end.ranks) == 1 and _nobody_owes_it(wait_end, waits, case, call_table):
+            out.pop(wait_end.ranks[0], None)
     return out
+
+
+def _nobody_owes_it(wait_end: WaitEnd, waits: Waits, case: Case, call_table: CallTable) -> bool:
+    """Every other rank of the job waits in one call, and has made all its transfers of the round before it."""
+    everyone = set(range(case.world_size or 0))
+    for call in (waits.pending[index] for index in wait_end.pending):
+        if call.slot is None or {*call.waiting, *wait_end.ranks} != everyone:
+            continue
+        if all(made_all(call_table, rank, call.group, call.slot) for rank in call.waiting):
+            return True
+    return False
 
 
 def named_after_a_transfer(stand: Stand) -> bool:

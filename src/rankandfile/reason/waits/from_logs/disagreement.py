@@ -10,6 +10,7 @@ from rankandfile.reason.calls.requests import (
     as_call,
     asked,
     majority,
+    most_of_all,
     of_report,
     relation,
 )
@@ -66,17 +67,14 @@ def disagreement(
 
 
 def _told_apart(logged: LoggedWaits, call: Pending, parts: list[list[Request]]) -> bool:
-    """All members are there, and more than half of them made one call at one line, and the others none like it.
-
-    Calls of one operation, at different lines, may be paired one off since long ago, and by then on wrong numbers.
-    """
+    """All members are there, and more than half of them made one call at one line, and the others none like it."""
     group, most, others = logged.groups[call.group], parts[0], [c for side in parts[1:] for c in side]
     whole = (group.whole or group.told) and {*call.waiting} >= {*group.members}
     sites = {claim.site for claim in most}
     if not whole or len(most) <= len(others) or len(sites) > 1 or None in sites:
         return False
     unlike = all(claim.asked[0] != most[0].asked[0] for claim in others)
-    return unlike or {claim.site for claim in others} == sites
+    return unlike or {claim.site for claim in others} == sites or most_of_all(parts, group.members)
 
 
 def _cause(logged: LoggedWaits, call: Pending, usual: Request, others: list[Request]) -> str:
@@ -86,4 +84,6 @@ def _cause(logged: LoggedWaits, call: Pending, usual: Request, others: list[Requ
     later = [claim for r in reports if (claim := of_report(r)) and claim.rank not in odd]
     if relation(later, usual, others[0]) == "skipped":
         return "skipped_collective"
-    return "size_mismatch" if usual.asked[0] == others[0].asked[0] else "different_collective"
+    # At another line it is another call, whatever it is called.
+    elsewhere = None not in (usual.site, others[0].site) and usual.site != others[0].site
+    return "different_collective" if elsewhere or usual.asked[0] != others[0].asked[0] else "size_mismatch"

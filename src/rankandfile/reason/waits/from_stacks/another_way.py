@@ -29,6 +29,7 @@ _FROM_THE_FIRST = (
     "_sync_module_buffers",
     "_sync_buffers",
 )
+_LEFT_OUT = "left out the call that the others wait in, or one before it"
 _KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$")
 
 
@@ -66,9 +67,12 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     left = left_at(parted)
     off = "off the way of the others" + (f" from {at(left)} on" if left is not None else "")
     doing = {r: f"{cohort.stand.phrase}, {off}" for cohort in parted.odd for r in cohort.ranks}
+    # Who waits for a message of the next round has been past the call of this one.
+    left_out = sure and _further_on(parted.usual[0], parted.odd)
+    at_a_line = parted.usual[0] if left_out else parted.odd[0]
     return make_finding(
         of,
-        cause="gpu_stuck" if devices else _cause(parted),
+        cause="gpu_stuck" if devices else "skipped_collective" if left_out else _cause(parted),
         confidence="supported" if sure else "hypothesis",
         what=(
             f"{upper(places_words(parted.odd))}, while {places_words(parted.usual)}: "
@@ -80,12 +84,13 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         culprits=odd,
         doing=doing,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
-        place=parted.odd[0].stand.location if len(parted.odd) == 1 else None,
+        place=at_a_line.stand.location if len(parted.odd) == 1 else None,
         divergence=divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(
             perhaps(
-                "skipped_collective",
-                f"{upper(ranks_words(odd))} may have left out the call that the others wait in, or one before it.",
+                "different_collective" if left_out else "skipped_collective",
+                f"{upper(ranks_words(odd))} may have "
+                f"{'gone another way before it' if left_out else _LEFT_OUT}.",
                 odd,
                 decided_by="flight-recorder dumps of all ranks, or the source (--src)",
             ),
@@ -164,13 +169,31 @@ def _are_left_over(of: WhereAllStand, parted: Parting) -> bool:
     group_of = {rank: next(iter(those)) for rank, those in calls.items()}
     members = Counter(group_of.values())
     odd = ranks_of(parted.odd)
-    passes = [r for r in odd if is_passed(of.stands[r], waiting.ranks)]
+    sent = _further_on(waiting, parted.odd)
+    passes = [r for r in odd if sent or is_passed(of.stands[r], waiting.ranks)]
     awaited = [group_of.get(peer) for r in passes if (peer := of.stands[r].asked.awaited) is not None]
     return (
         len(awaited) == len(odd) == len(members)
         and {*awaited} == {*members}
         and all(count > 1 for count in members.values())
     )
+
+
+def _further_on(waiting: Cohort, odd: Collection[Cohort]) -> bool:
+    """Whether those that wait are past the line of one function from which each odd one came to its receive.
+
+    Whoever owes it a message has sent those of this round there: it waits for one of the next.
+    """
+
+    def is_past(one: Cohort) -> bool:
+        for ours, theirs in zip(waiting.path, one.path, strict=False):
+            if ours != theirs:
+                (file, _, line), (other, _, before) = ours.at.rpartition(":"), theirs.at.rpartition(":")
+                there = (ours.function, file) == (theirs.function, other)
+                return there and line.isdecimal() and before.isdecimal() and int(line) > int(before)
+        return False
+
+    return all(one.stand.activity == "p2p" and is_past(one) for one in odd)
 
 
 def is_passed(stand: Stand, waiting: Collection[int]) -> bool:

@@ -1,0 +1,115 @@
+"""Small jobs: what strikes one rank seldom strikes two alike, and what no recorder keeps can still be counted."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from msgspec.structs import replace
+from support.reason import no_dumps
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
+from support.reason.witnesses import Frame, Witnesses, best, blamed, suspected
+
+C10D = "/venv/torch/distributed/distributed_c10d.py"
+SUM = Call(WORLD, "all_reduce", 64, "trainer.py:63")
+LOSS = Call(WORLD, "all_reduce", 1, "trainer.py:70")
+SCORE = Call(WORLD, "all_reduce", 3, "evaluate.py:9")
+BUCKETS = Call(WORLD, "broadcast", 7, "trainer.py:62")
+
+
+def said(witnesses: Witnesses, rank: int, seq: int, call: Call, group: str = WORLD) -> Witnesses:
+    """The watchdog of the rank gave up on this call, at this line."""
+    file, _, line = call.site.partition(":")
+    way = [[call.op, C10D, 3252], ["step", f"/workspace/{file}", int(line)]]
+    witnesses.gave_up(rank, seq, call.op.replace("_", "").upper(), call.size, group=group)
+    return witnesses.event(
+        "failed_stack", "messenger", rank, group_name=group, group_desc=group, seq=seq, frames=way
+    )
+
+
+def three_say(seq: int, *calls: Call) -> Witnesses:
+    told = no_dumps.nothing(len(calls))
+    for rank, call in enumerate(calls):
+        told = said(told, rank, seq, call, "default_pg")
+    return told
+
+
+def test_of_three_in_one_call_the_one_at_another_line_is_out_of_line() -> None:
+    verdict = best(three_say(9, SUM, LOSS, SUM))
+    assert (blamed(verdict), verdict.confidence) == ([1], "supported")
+    assert verdict.cause == "different_collective", (
+        "at another line it is another call, and not one of another size"
+    )
+
+
+def test_of_two_neither_is_and_of_an_exchange_pairs_may_have_ended() -> None:
+    assert blamed(best(three_say(9, SUM, LOSS))) == []
+    one, other = (call._replace(op="all_to_all") for call in (SUM, LOSS))
+    assert blamed(best(three_say(9, one, other, one))) == []
+
+
+def lost(past: list[Step], here: Step, there: Step) -> Witnesses:
+    """Two ranks with one past; rank 1 makes another call than rank 0 then, and its dump is lost."""
+    programs: dict[int, list[Step]] = {0: [*past, here, SUM], 1: [*past, there, SUM]}
+    told = Witnesses(case_of(Job({WORLD: [0, 1]}, programs), lost=[1]))
+    seq = len(past) + 1
+    return said(said(told, 0, seq, here), 1, seq, there)  # type: ignore[arg-type]
+
+
+def test_calls_that_were_made_once_do_not_hide_the_round() -> None:
+    """DDP lays its buckets anew in the second step: that is no part of the round."""
+    past: list[Step] = [LOSS, LOSS, LOSS, SUM, LOSS, BUCKETS, LOSS, LOSS, LOSS, SUM, LOSS, LOSS, LOSS, LOSS]
+    verdict = best(lost(past, SUM, LOSS))
+    assert (blamed(verdict), verdict.confidence) == ([1], "supported")
+
+
+def test_where_rounds_differ_in_length_what_follows_a_call_still_does() -> None:
+    rounds = [[SUM] * 3, [SUM] * 2, [SUM] * 5, [SUM] * 4]
+    past: list[Step] = [step for sums in rounds for step in (*sums, LOSS, SCORE)][:-1]
+    verdict = best(lost(past, SCORE, SUM))
+    assert (blamed(verdict), verdict.confidence) == ([1], "supported")
+
+
+def test_what_followed_a_call_once_is_no_rule() -> None:
+    past: list[Step] = [SUM, SUM, LOSS, SCORE, SUM, SUM, SUM, LOSS]
+    assert blamed(best(lost(past, SCORE, SUM))) == []
+
+
+def unrecorded(short: bool) -> Witnesses:
+    """Rank 2 does not come to the fifth sum, before which rank 1 has made as many transfers as always, or fewer."""
+    programs: dict[int, list[Step]] = {rank: loop([SUM], 5) for rank in (0, 1)}
+    programs[2] = [*loop([SUM], 4), Stop()]
+    case = hidden(case_of(Job({WORLD: [0, 1, 2]}, programs, backend="gloo")))
+    last = (pl.col("rank") == 1) & (pl.col("seq") == 5)
+    fewer = pl.when(last & short).then(pl.col("op_id") - 1).otherwise(pl.col("op_id")).alias("op_id")
+    return Witnesses(replace(case, calls=case.calls.with_columns(fewer)))
+
+
+def test_who_waits_for_nobody_elses_transfer_has_not_come_by_itself() -> None:
+    verdict = best(unrecorded(short=False))
+    assert (blamed(verdict), verdict.confidence) == ([2], "supported")
+
+
+def test_a_transfer_that_was_not_made_may_be_what_it_waits_for() -> None:
+    assert blamed(best(unrecorded(short=True))) == []
+
+
+def stages(receives_at: int) -> Witnesses:
+    """Of three stages on two ranks each, the last one receives, and the others sum over the stages in line 64."""
+    told = no_dumps.nothing(6)
+    for rank in range(4):
+        way: list[Frame] = [("all_reduce", C10D, 3252), ("averaged", "/workspace/tracker.py", 25)]
+        told.stack(rank, [*way, ("main", "/workspace/pipe.py", 64)]).gave_up(
+            rank, 5, group=f"stages_{rank % 2}"
+        )
+    for rank in (4, 5):
+        way = [("recv", C10D, 2799), ("run", "/workspace/schedule.py", 16)]
+        told.stack(rank, [*way, ("main", "/workspace/pipe.py", receives_at)], asked=f"recv: src={rank - 2}")
+    return told
+
+
+@pytest.mark.parametrize(("line", "named"), [(60, [4, 5]), (66, [])])
+def test_whoever_is_further_on_has_sent_the_messages_of_this_round(line: int, named: list[int]) -> None:
+    verdict = best(stages(line))
+    assert blamed(verdict) == named
+    assert (verdict.cause == "skipped_collective") is bool(named)
+    assert named or suspected(verdict) == [4, 5]
