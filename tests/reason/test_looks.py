@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 from msgspec.structs import replace
 from support.reason import no_dumps
-from support.reason.absent_rank import absent
-from support.reason.building import SECOND
+from support.reason.absent_rank import BODY, absent
+from support.reason.building import SECOND, WORLD, Job, Stop, case_of, loop
 from support.reason.witnesses import LEAVING, Witnesses, at, best, blamed
 
 from rankandfile.model.case import Case
@@ -69,3 +69,17 @@ def test_a_thread_that_sends_what_is_left_may_end_by_itself() -> None:
 
 def test_a_thread_that_waits_for_an_item_that_nobody_brings_does_not() -> None:
     assert blamed(best(ended_but_one().stack(0, IN_QUEUE, role="other"))) == [0]
+
+
+def seldom(waited_s: float, rounds: int = 3) -> Case:
+    """Rank 2 lacks the call after so many rounds."""
+    programs = {rank: loop(BODY[:1], rounds + 1) for rank in range(4)}
+    programs[2] = [*loop(BODY[:1], rounds), Stop()]
+    return case_of(Job({WORLD: [0, 1, 2, 3]}, programs), waited_s=waited_s)
+
+
+def test_of_a_job_that_has_hardly_begun_a_few_seconds_are_no_long_wait() -> None:
+    assert (best(seldom(4)).hang, blamed(best(seldom(4)))) == (None, [])
+    assert blamed(best(seldom(15))) == [2]
+    # One that did the same many times in less takes such a wait for what it is.
+    assert blamed(best(seldom(4, rounds=9))) == [2]
