@@ -32,7 +32,8 @@ class Habit(NamedTuple):
 
 
 @heuristic(
-    "habitual amount", "of an all_to_all, who alone sends or takes another amount than ever before is the odd one"
+    "habitual amount",
+    "of an all_to_all, who alone sends or takes another amount than ever before is the odd one",
 )
 def broke_its_habit(facts: Facts, group: int, slot: int) -> Habit | None:
     """None where nobody's amount was always the same, or that of several changed, or the change is not what lacks."""
@@ -59,6 +60,4 @@ def _usual(facts: Facts, group: int, slot: int, side: str) -> dict[int, int]:
     for row in before.join(facts.case.shapes, on="shape").iter_rows(named=True):
         if ops[row["terms"]].op == "all_to_all":
             amounts.setdefault(row["rank"], []).append(sum(elements(row[side])))
-    return {
-        rank: made[0] for rank, made in amounts.items() if len(made) >= _ROUNDS and len(set(made)) == 1
-    }
+    return {rank: made[0] for rank, made in amounts.items() if len(made) >= _ROUNDS and len(set(made)) == 1}

@@ -91,7 +91,11 @@ def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
 def who_came_alone(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
     """A test on the rank lets them to a call that it keeps all others from."""
     suspects = {one.rank for one in verdict.suspects}
-    if found.reason is None or found.reason.source not in ON_RANK or (suspects and suspects != {*found.singled}):
+    if (
+        found.reason is None
+        or found.reason.source not in ON_RANK
+        or (suspects and suspects != {*found.singled})
+    ):
         return None
     return NamedByCode(
         ranks=found.singled,

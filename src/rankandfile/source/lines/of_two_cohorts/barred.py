@@ -29,7 +29,7 @@ from .two_ways import sides_of
     "barred to the others", "a call behind a test on the rank, which keeps all others from it, is made alone"
 )
 def barred(search: Search, divergence: CodeDivergence) -> FoundLine | None:
-    """The line that keeps the ranks of one side from the call of the other; None where each is kept from the other's."""
+    """The line that keeps the ranks of one side from the other's call; None where each is kept from the other's."""
     able = sides_of(search, divergence)
     if divergence.own or {*able.normal} & {*able.culprit}:
         return None
@@ -50,9 +50,11 @@ def _bar(
         if place is None or not place.known:
             continue
         for test, wanted in _tests_around(place):
-            if _comes_out(search, mine, test, place) == {wanted} == {
-                not way for way in _comes_out(search, others, test, place)
-            }:
+            if (
+                _comes_out(search, mine, test, place)
+                == {wanted}
+                == {not way for way in _comes_out(search, others, test, place)}
+            ):
                 return _line(search, divergence, side, place, test, places[at + 1 :])
     return None
 
@@ -85,7 +87,10 @@ def _line(
     further: list[SourcePlace | None],
 ) -> FoundLine:
     lines = place.module.lines
-    text, at = without_comment(lines[test.lineno - 1].strip()), f"{place.path.rsplit('/', 1)[-1]}:{test.lineno}"
+    text, at = (
+        without_comment(lines[test.lineno - 1].strip()),
+        f"{place.path.rsplit('/', 1)[-1]}:{test.lineno}",
+    )
     reason = search.why(place, tested(lines, test.lineno, test.test))
     inside = next((each for each in further if each is not None and each.known), None)
     put = _decorator(place.function, inside.function) if inside is not None else None
