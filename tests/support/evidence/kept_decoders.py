@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 
 from rankandfile.evidence.files.decoded import Decoded
@@ -42,10 +43,10 @@ class _Lent:
         self._owner, self._key, self._decoder = owner, key, decoder
         self._asked = self._broken = False
 
-    def ask(self, request: Request, size: int, seconds: float) -> Decoded:
+    def ask(self, requests: Sequence[Request], size: int, seconds: float, most: float) -> list[Decoded]:
         self._asked = True
         try:
-            return self._decoder.ask(request, size, seconds)
+            return self._decoder.ask(requests, size, seconds, most)
         except BrokenDecoder:
             self._broken = True
             raise

@@ -90,7 +90,7 @@ def decode_all(
     for batch in _batches(tasks, count):
         waiting.put(batch)
     # Unbounded: `receive` keeps the answers anyway, and no thread may hang on a result that nobody takes.
-    results: queue.SimpleQueue[Answers] = queue.SimpleQueue()
+    results: queue.SimpleQueue[Answers | Exception] = queue.SimpleQueue()
     stop = threading.Event()
     servers = [
         _Server(tasks, waiting, results, stop, memory, seconds, patience, wants_lines) for _ in range(count)
@@ -101,7 +101,10 @@ def decode_all(
             server.start()
         missing = len(tasks)
         while missing:
-            for index, decoded in results.get():
+            answers = results.get()
+            if isinstance(answers, Exception):
+                raise answers
+            for index, decoded in answers:
                 receive(index, decoded)
                 missing -= 1
     finally:
@@ -120,7 +123,7 @@ class _Server(threading.Thread):
         self,
         tasks: Sequence[Task],
         waiting: queue.SimpleQueue[Batch],
-        results: queue.SimpleQueue[Answers],
+        results: queue.SimpleQueue[Answers | Exception],
         stop: threading.Event,
         memory: int,
         seconds: float,
@@ -142,6 +145,9 @@ class _Server(threading.Thread):
                     return
                 found = self._together(batch) if len(batch) > 1 else None
                 self._results.put(found or [(index, self._decode(self._tasks[index])) for index in batch])
+        except Exception as error:
+            # A thread that fell silent would be waited for for ever.
+            self._results.put(error)
         finally:
             self._drop()
 
