@@ -15,6 +15,7 @@ from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.listed_processes import pairs_in
 from rankandfile.evidence.text.logs.event import clean
 from rankandfile.evidence.text.stacks.titles import rank_in
+from rankandfile.evidence.text.told_programs import programs_in
 
 #: A line may begin with anything; what it tells stands near its beginning.
 _LONGEST = 2000
@@ -73,28 +74,6 @@ _BRACKETED = re.compile(r"^\[(\d{2,10})\] ")
 #: DeepSpeed's launcher prints the devices of each machine: one rank for each.
 _WORLD = re.compile(r"WORLD INFO DICT: (\{.{1,4000}\})|global_rank_mapping=.{0,40}?(\{.{1,4000}\})")
 
-#: MPI's launcher starts programs of torch as well; then the lines speak of those.
-_MPI = "MPI"
-_TORCHISH = re.compile(r"torch|nccl|deepspeed|horovod|\bjax\b|tensorflow|[xh]ccl\b")
-
-#: What runs the job, by words of its first lines that no other program has.
-_PROGRAMS = (
-    ("JAX", re.compile(r"\bjax(?:lib)?\b|\bxla_bridge\b|\bXLA service\b")),
-    ("vLLM", re.compile(r"\bvLLM API server\b|\bvLLM\b.{0,20}engine|\bVLLM::")),
-    ("SGLang", re.compile(r"\bsglang\b|=ServerArgs\(")),
-    ("Horovod", re.compile(r"\b[Hh]orovod(?:run)?\b")),
-    ("XCCL", re.compile(r"\bxccl\b|\|CCL_[A-Z]{4,5}\||\bdevice='xpu'|\boneccl\b")),
-    ("HCCL", re.compile(r"\btorch_npu\b|\bH[Cc][Cc][Ll]\b|\bhccl\b")),
-    ("MPI", re.compile(r"\bmpi4py\b|\bMPI_(?:ERR_|Abort)")),
-    (
-        _MPI,
-        re.compile(
-            r"^\$? ?(?:mpirun|mpiexec|mpiexec\.hydra|prterun|orterun)\b|\b(?:PRTE|ORTE|prterun|orterun)\b|\bOpen MPI\b"
-        ),
-    ),
-)
-
-
 #: What a process says of itself where it begins: `RANK=3`, `rank 3/8`, `process 3 of 8`, `process_index()=3`.
 _OWN = re.compile(
     r"\bRANK=(\d{1,6})\b|(?:^|[\s\[(:|])(?:global_)?[Rr]ank[ =:#]{0,2}(\d{1,6})(?![\w.%])"
@@ -118,11 +97,6 @@ _OF_SIZES = (
     "global_rank_mapping",
 )  # fmt: skip
 _OF_A_PLACE = re.compile(r"rank \d{1,6}/")
-#: The same of `_PROGRAMS`.
-_OF_PROGRAMS = (
-    "jax", "xla", "vllm", "sglang", "=serverargs(", "horovod", "hccl", "xccl", "oneccl", "|ccl_", "xpu", "torch_npu",
-    "mpi", "prte", "orte",
-)  # fmt: skip
 #: The same of `_OWN_ALONE`, in a line as it was written.
 _OF_ITS_OWN = ("RANK=", "process", "/", " of ")
 
@@ -197,14 +171,7 @@ class Listener:
         if _has(written, _OF_SIZES) or _OF_A_PLACE.search(written):
             self._sizes.update(int(size) for body in bodies for size in _SIZE.findall(body))
             self._sizes.update(size for body in bodies if (size := _listed_devices(body)))
-        if _has(written, _OF_PROGRAMS):
-            torchish = _TORCHISH.search(written)
-            self._programs.update(
-                name
-                for body in bodies
-                for name, words in _PROGRAMS
-                if not (name == _MPI and torchish) and words.search(body)
-            )
+        self._programs.update(programs_in(written, bodies))
 
     def _environment(self, bare: BareLine, body: str) -> None:
         """`cat /proc/4711/environ | …`, and its answer in the lines below."""

@@ -18,7 +18,8 @@ _AT_LEAST_NS = 2_500_000_000
 """Writing the first dump with stacks takes a process up to two seconds, and looks like a pause."""
 _FEW_CALLS = 6
 _AT_LEAST_OF_FEW_NS = 10_000_000_000
-"""What a rank has done so few times shows nobody how long it may take: the first data come, a file is opened."""
+"""What a rank has done so few times shows nobody how long it may take: the first data come, a file is opened. Whoever
+watches a job (`raf run`) looks after as long a standstill as the person said."""
 
 
 class Patience(Enum):
@@ -66,7 +67,7 @@ def late_after_ns(facts: Facts, call: Pending) -> int:
     than any step did: then it must be longer than all that the job has recorded before.
     """
     most = facts.call_table.calls.group_by("rank").len()["len"].max()
-    seldom = not isinstance(most, int) or most <= _FEW_CALLS
+    seldom = not facts.accounts.work and (not isinstance(most, int) or most <= _FEW_CALLS)
     usual = max(_AT_LEAST_OF_FEW_NS if seldom else _AT_LEAST_NS, _MUCH_LONGER * longest_pause_ns(facts))
     rows = _rows(facts, call)
     row = next((row for row in rows if row["created_ns"]), None)
