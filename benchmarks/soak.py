@@ -115,7 +115,7 @@ def _read(results: Path) -> list[dict[str, Any]]:
 def page(done: list[dict[str, Any]]) -> list[str]:
     """The marked block: what was tried, how often, and what did not hold."""
     kinds = Counter(kind for line in done for kind in line["kinds"])
-    bad = Counter(one.partition(":")[0] for line in done for one in line["wrong"])
+    bad = Counter(name for line in done for name in {one.partition(":")[0] for one in line["wrong"]})
     mended = sum(bool(line.get("mended")) for line in done)
     minutes = sum(line["all_seconds"] for line in done) / 60
     rows = [f"| {kind} | {count} |" for kind, count in sorted(kinds.items(), key=lambda one: -one[1])]

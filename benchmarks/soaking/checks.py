@@ -21,15 +21,30 @@ OTHERS = 300
 
 def wrong(plan: Plan, without: Outcome, watched: Outcome, case: Path) -> list[str]:
     """Everything that does not hold, an empty list if all does."""
+    cases = cases_of(case)
     return [
         *_other_outcome(without, watched),
         *_left(without, watched),
         *_unsaid(plan, watched),
-        *(_lost(plan, case) if case.is_dir() and plan.around not in NO_RINGS + NO_CASE else ()),
+        *(_lost(plan, cases) if cases and plan.around not in NO_RINGS + NO_CASE else ()),
         *(_lost_at_kill(plan, watched) if plan.around == "raf killed and restarted" else ()),
-        *_no_case(plan, case),
-        *_blamed(plan, case),
+        *_no_case(plan, cases),
+        *(one for each in cases for one in _blamed(plan, each)),
     ]
+
+
+def cases_of(first: Path) -> list[Path]:
+    """Those of all incidents of one run, the last at the end: a rank that is stopped for a while is one, and its later
+    fault another."""
+    later = (path for path in first.parent.glob(f"{first.name}-*") if path.name.rpartition("-")[2].isdigit())
+    return [
+        *([first] if first.is_dir() else []),
+        *sorted(later, key=lambda path: int(path.name.rpartition("-")[2])),
+    ]
+
+
+def _rings(case: Path) -> list[Path]:
+    return sorted(case.glob("evidence/rings/*.ring"))
 
 
 def _other_outcome(without: Outcome, watched: Outcome) -> Iterator[str]:
@@ -59,26 +74,29 @@ def _unsaid(plan: Plan, watched: Outcome) -> Iterator[str]:
         yield "unsaid: raf ended with a traceback"
 
 
-def _no_case(plan: Plan, case: Path) -> Iterator[str]:
+def _no_case(plan: Plan, cases: list[Path]) -> Iterator[str]:
     """An attempt that fails of itself leaves a case with rings."""
     if (
         plan.last in plan.faults
         and plan.around not in NO_RINGS + NO_CASE
-        and not list(case.glob("evidence/rings/*.ring"))
+        and not any(_rings(case) for case in cases)
     ):
         yield "lost: the job failed, and there is no case with rings"
 
 
-def _lost(plan: Plan, case: Path) -> Iterator[str]:
-    """Calls that a rank had made before its fault, and that its ring in the case lacks."""
+def _lost(plan: Plan, cases: list[Path]) -> Iterator[str]:
+    """Calls that a rank had made before its fault, and that its ring lacks in the case of the fault, the last one."""
     fault = plan.faults.get(plan.last)
-    for path in sorted(case.glob("evidence/rings/*.ring")):
-        ring = read(path.read_bytes())
-        if isinstance(ring, str):
-            yield f"lost: {path.name}: {ring}"
-        elif ring.header.attempt in (plan.last, -1) and fault is not None:
-            made = fault.step + (ring.header.rank != fault.rank)
-            yield from _missing(ring, plan.burst + plan.sites + made, path.name)
+    cases = [case for case in cases if _rings(case)]
+    for case in cases:
+        for path in _rings(case):
+            ring = read(path.read_bytes())
+            if isinstance(ring, str):
+                yield f"lost: {case.name} {path.name}: {ring}"
+            elif ring.header.attempt in (plan.last, -1) and fault is not None and case == cases[-1]:
+                # torchrun may end the others before they are in the call that fails.
+                made = fault.step + (ring.header.rank != fault.rank and not plan.torchrun)
+                yield from _missing(ring, plan.burst + plan.sites + made, path.name)
 
 
 def _lost_at_kill(plan: Plan, watched: Outcome) -> Iterator[str]:

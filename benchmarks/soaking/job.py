@@ -24,7 +24,7 @@ import torch.distributed as dist
 
 #: How long a rank is given to fail by itself when another has.
 GRACE_S = 40.0
-#: Before a fault: what was sent has arrived.
+#: Before a fault: the others are in the call that it makes fail.
 SETTLE_S = 0.3
 
 
@@ -47,14 +47,16 @@ def rank_main(plan: dict[str, Any]) -> int:
             _gate(Path(plan["folder"]), rank)
         fault = plan["faults"].get(f"{attempt}")
         if fault and fault["step"] == step:
-            time.sleep(SETTLE_S)
+            _come_to_the_fault(Path(plan["folder"]), attempt, rank, fault["rank"], plan["world"])
             if fault["rank"] == rank:
                 _fail(fault["how"])
         value = torch.full((4,), float(rank + step))
         try:
             dist.all_reduce(value)
         except RuntimeError as error:
-            say(f"attempt {attempt} rank {rank} step {step}: {type(error).__name__}")
+            # torchrun ends whoever is left, who may or may not have come to this line by then.
+            if not plan["torchrun"]:
+                say(f"attempt {attempt} rank {rank} step {step}: {type(error).__name__}")
             return 1
         say(f"attempt {attempt} rank {rank} step {step}: {value[0].item():.0f}")
     # Nobody leaves while somebody may still receive.
@@ -79,6 +81,15 @@ def _gate(folder: Path, rank: int) -> None:
     coming.rename(folder / f"at_gate_{rank}")
     while not (folder / "go").exists():
         time.sleep(0.02)
+
+
+def _come_to_the_fault(folder: Path, attempt: int, rank: int, failing: int, world: int) -> None:
+    """Who fails does so when all have said what came before: how fast each of them is shall change nothing."""
+    (folder / f"before_fault_{attempt}_{rank}").touch()
+    if rank == failing:
+        while not all((folder / f"before_fault_{attempt}_{other}").exists() for other in range(world)):
+            time.sleep(0.02)
+        time.sleep(SETTLE_S)
 
 
 def _fail(how: str) -> None:

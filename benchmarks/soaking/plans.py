@@ -99,6 +99,7 @@ class Plan:
             "gate": GATE,
             "burst": self.burst,
             "sites": self.sites,
+            "torchrun": self.torchrun,
             "timeout": 15 if self.hangs else 120,
             "faults": {str(attempt): asdict(fault) for attempt, fault in self.faults.items()},
         }
