@@ -60,7 +60,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
             (folder / "log").read_text,
         )
         assert process.poll() is None, (folder / "log").read_text()
-        time.sleep(4)  # a call that has waited for a moment is no hang
+        time.sleep(11)  # of a job that made a handful of calls, some seconds are no hang
         yield page, folder
     finally:
         os.killpg(process.pid, 9)

@@ -174,7 +174,7 @@ def test_a_receive_without_a_send_and_the_end_at_once(job: Watched) -> None:
 def test_a_healthy_job_passes_through(job: Watched) -> None:
     assert job.wait() == 7  # of rank 1: exit codes are the program's own
     assert sorted(job.out.splitlines()) == ["rank 0 got a word", "rank 1 got nothing"]
-    assert job.err.count("to the other stream") == 2  # two processes: a line of one may cut one of the other
+    assert job.err.count("to the other stream") == 2
     assert "culprit" not in job.err
 
 

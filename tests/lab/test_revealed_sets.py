@@ -21,8 +21,19 @@ LOST = {
     # Two of four ranks went one way: who of them was wrong, no earlier round tells.
     "all evidence and sources": ["b10-vision-towers: culprits"],
     # Lantern's two ranks: the one that was named with the cause was innocent; without the source nobody is now.
-    "all evidence": ["b10-vision-towers: culprits", "lantern: cause"],
-    "dumps only": ["b10-vision-towers: culprits", "lantern: cause"],
+    # Of case-03 the culprit is named now, by the call that it made; before, nobody, by the place of its peers' call.
+    "all evidence": [
+        "b10-vision-towers: culprits",
+        "lantern: cause",
+        "case-03: line",
+        "case-03: condition",
+    ],
+    "dumps only": [
+        "b10-vision-towers: culprits",
+        "lantern: cause",
+        "case-03: line",
+        "case-03: condition",
+    ],
     # The culprit is named now, by the call that it is in; before, nobody, by the place of the one that it left out.
     "culprit's dump lost": ["toxicity-probe: line", "toxicity-probe: condition"],
     # Two of eight ranks wait in a smaller group's call: without its members it is not told which side is wrong.
@@ -37,6 +48,8 @@ LOST = {
         "b08-broken-rows: hang",
         "b10-vision-towers: culprits",
         "lantern: cause",
+        "case-03: line",
+        "case-03: condition",
     ],
 }
 

@@ -68,8 +68,9 @@ if rank == 1:
 dist.all_reduce(one)
 """,
     "healthy": """
-print(f"rank {rank} got {sys.stdin.readline().strip() if rank == 0 else 'nothing'}")
-print("to the other stream", file=sys.stderr)
+# In one write each: where nothing is buffered, a line and its end are two, and the other rank comes between.
+os.write(1, f"rank {rank} got {sys.stdin.readline().strip() if rank == 0 else 'nothing'}\\n".encode())
+os.write(2, b"to the other stream\\n")
 dist.barrier()
 dist.destroy_process_group()
 sys.stdout.flush()

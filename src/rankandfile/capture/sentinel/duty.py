@@ -168,7 +168,8 @@ class Duty:
             tell(finding)
 
     def end(self, code: int) -> None:
-        """The job has ended."""
+        """The job has ended: perhaps by us, between a verdict and the next look."""
+        self._still()
         if self._posting is not None:
             self._report(self._posting, code)
         self._hand_over()

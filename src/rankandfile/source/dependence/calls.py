@@ -15,7 +15,15 @@ from rankandfile.source.program.names import (
     resolve,
 )
 from rankandfile.source.registry.python import PARSED
-from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uniform, sanitiser, source
+from rankandfile.source.registry.tables import (
+    TABLE,
+    UNMISTAKABLE,
+    canonical,
+    is_pure,
+    is_uniform,
+    sanitiser,
+    source,
+)
 
 from . import groups, loaders, origins, random_state
 from .builtin import builtin
@@ -129,6 +137,8 @@ def _method(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
                     return UNIFORM
                 if _known(full) or full in TABLE.wraps or origins.as_done(full):
                     found.append(_external(ev, full, e, frame, path))
+        if not found and e.func.attr in UNMISTAKABLE and e.func.attr not in ev.objects.index.defined:
+            found.append(_external(ev, UNMISTAKABLE[e.func.attr], e, frame, path))
     if found:
         return join(found)
     for cls in ev.objects.classes(e.func, frame):

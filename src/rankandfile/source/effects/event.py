@@ -19,7 +19,7 @@ from rankandfile.source.dependence.syntax import argument, constant, dotted
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import External, resolve
-from rankandfile.source.registry.tables import TABLE, canonical
+from rankandfile.source.registry.tables import TABLE, UNMISTAKABLE, canonical
 
 _MOST_STEPS = 60
 _ALLOWANCE = 600
@@ -71,6 +71,10 @@ def event(e: ast.expr, function: Function) -> Event | None:
                 return _event(name, TABLE.collectives[name], e, function)
     if not isinstance(e, ast.Call):
         return None
+    if isinstance(called, ast.Attribute) and target is None:
+        only = UNMISTAKABLE.get(called.attr)
+        if only is not None and called.attr not in objects.index.defined:
+            return _event(only, TABLE.collectives[only], e, function)
     if isinstance(called, ast.Attribute) and called.attr == "backward" and target is None:
         return _backward(e, function, objects)
     wrapper = next(_wrappers(called, frame, objects), None)

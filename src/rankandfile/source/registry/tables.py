@@ -39,6 +39,9 @@ _TABLES = [
     )
 ]
 
+UNMISTAKABLE = {"full_tensor": "torch.distributed.tensor.DTensor.full_tensor"}
+"""Methods of one library alone: whose object it is need not be known, unless the program has one of that name."""
+
 
 def _merged() -> Table:
     merged = Table(

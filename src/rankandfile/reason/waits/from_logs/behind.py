@@ -47,7 +47,7 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     stories = stories or by_elimination(facts, wait_end.ranks)
     silent = {} if stories or _lost(facts, wait_end) else silent_watchdog(facts, logged, wait_end, call)
     stories = stories or silent
-    if stories and not silent and _may_wait_together(facts, wait_end, stories):
+    if stories and not silent and _may_wait_elsewhere(facts, logged, wait_end, stories):
         other = _together_elsewhere(wait_end, call)
         stories = {
             rank: replace(story, confidence="hypothesis", alternatives=(other, *story.alternatives))
@@ -96,10 +96,15 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     )
 
 
-def _may_wait_together(facts: Facts, wait_end: WaitEnd, stories: dict[int, Story]) -> bool:
-    """Several of whom is known only that they are not in this call may be in one of their own, and wait there."""
-    alike = all(story.absence for story in stories.values())
-    return len(wait_end.ranks) > 1 and alike and facts.code.makes_groups is not False
+def _may_wait_elsewhere(
+    facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, stories: dict[int, Story]
+) -> bool:
+    """Of whom is known only that they are not in this call may be in one of a smaller group, and wait there: several
+    in one of their own, and a single one that is not known to have made any call before."""
+    if not all(story.absence for story in stories.values()) or facts.code.makes_groups is False:
+        return False
+    called = {rank for (rank, _), seq in logged.far.items() if seq > 0}
+    return len(wait_end.ranks) > 1 or called.isdisjoint(wait_end.ranks)
 
 
 def _together_elsewhere(wait_end: WaitEnd, call: Pending) -> Alternative:
