@@ -58,6 +58,9 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             "decide where the sender and the receiver both know, or let one tell the other.",
         )
     group = place.group(place.concerned())
+    if group == UNKNOWN and place.problem.kind == "cycle":
+        # Whoever is in the circle must take one order, whatever the group of the call that each waits in.
+        return None
     if group == UNKNOWN:
         return Refusal(
             "reduce_decision",
