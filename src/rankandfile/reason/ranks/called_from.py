@@ -19,14 +19,14 @@ from .activity import CodePlace, at, is_library, places_of, short_function, way
 _MOST_WAYS = 4
 
 
-def callers(case: Case, alike: Mapping[int, tuple[object, ...]]) -> dict[int, str]:
+def callers(case: Case, alike: Mapping[int, str]) -> dict[int, str]:
     """By stack, from where it was called; only of those that are alike and were called from different places.
 
     `alike` has, by stack, what is said of it so far.
     """
-    together: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for stack, key in alike.items():
-        together[key].append(stack)
+    together: dict[str, list[int]] = defaultdict(list)
+    for stack, words in alike.items():
+        together[words].append(stack)
     several = [stack for stacks in together.values() if len(stacks) > 1 for stack in stacks]
     if not several:
         return {}

@@ -102,7 +102,7 @@ def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
             if doing["activity"] == "data_loader" and worker is not None:
                 stand = _with_worker(stand, worker, doings[worker["stack"]], frames)
             out[row["rank"]] = stand
-    waiting = {s.stack: (s.phrase,) for s in out.values() if s.waits == "ranks" and not s.moving}
+    waiting = {s.stack: s.phrase for s in out.values() if s.waits == "ranks" and not s.moving}
     called = callers(case, waiting)
     return {rank: replace(s, caller=called.get(s.stack, "")) for rank, s in out.items()} if called else out
 

@@ -66,13 +66,15 @@ def ends_the_program(places: SourcePlaces, outer: CallPath) -> bool:
 
 def keeper_around(place: SourcePlace, raised: ast.Raise | None) -> Keeper | None:
     """The nearest handler, or context manager, around the line that keeps what was raised to itself."""
+    # Of two around one line the one that begins later is the inner one.
     around: list[tuple[int, Keeper]] = [
-        (handler.lineno, handler)
-        for handler in _handlers(place)
-        if raised is None or _catches(handler, raised)
+        (node.body[0].lineno, handler)
+        for node in _tries(place)
+        for handler in node.handlers
+        if not raises_on(handler) and (raised is None or _catches(handler, raised))
     ]
-    around += [(node.lineno, node) for node in _swallowing(place, raised)]
-    return max(around, key=lambda one: _start(place, one[1]), default=(0, None))[1]
+    around += [(node.body[0].lineno, node) for node in _swallowing(place, raised)]
+    return max(around, key=lambda one: one[0], default=(0, None))[1]
 
 
 def keeps(keeper: Keeper, text: str) -> Condition:
@@ -90,21 +92,8 @@ def _swallowing(place: SourcePlace, raised: ast.Raise | None) -> Iterator[ast.Wi
                 yield node
 
 
-def _start(place: SourcePlace, keeper: Keeper) -> int:
-    """Where its block begins: of two around one line the later one is the inner one."""
-    if not isinstance(keeper, ast.ExceptHandler):
-        return keeper.body[0].lineno
-    return next(node.body[0].lineno for node in _tries(place) if keeper in node.handlers)
-
-
 def _holds(body: list[ast.stmt], line: int) -> bool:
     return body[0].lineno <= line <= (body[-1].end_lineno or 0)
-
-
-def _handlers(place: SourcePlace) -> Iterator[ast.ExceptHandler]:
-    """Those of the `try` statements around the line, the innermost first."""
-    for node in sorted(_tries(place), key=lambda node: -node.lineno):
-        yield from (handler for handler in node.handlers if not raises_on(handler))
 
 
 def _tries(place: SourcePlace) -> list[ast.Try]:

@@ -49,25 +49,22 @@ def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool
     known = reason.level in ("varying", "axes")
     if not known and not chosen:
         return None
-    if (inside := handed_out(places.program, place, items)) is not None:
-        module = inside.function.module
-        where = SourcePlace(module.path, module, inside.function, inside.line)
-        return Origin(where, inside.line, module.lines[inside.line - 1].strip(), inside.reason)
-    entry = None if known else enters(places.program, place.function, items)
-    if not known and entry is None:
-        return None
+    entry = enters(places.program, place.function, items)
+    if entry is not None and handed_out(places.program, place, items, entry):
+        return Origin(entry.place, entry.line, entry.text, entry.reason)
+    if not known:
+        if entry is None:
+            return None
+        reason = entry.reason
     made = assigned(place.function, items, line)
     at = made.lineno if made is not None else line
-    return Origin(place, at, place.module.lines[at - 1].strip(), reason if entry is None else entry.reason)
+    return Origin(place, at, place.module.lines[at - 1].strip(), reason)
 
 
-def handed_out(program: Program, place: SourcePlace, items: ast.expr) -> Entry | None:
-    """The test inside the function that hands the items out; of a collection that others fill there is none: its items
-    are in order of arrival."""
-    entry = enters(program, place.function, items)
-    if entry is None or not entry.test or entry.function not in called_in(program, place.function, items):
-        return None
-    return entry
+def handed_out(program: Program, place: SourcePlace, items: ast.expr, entry: Entry) -> bool:
+    """Whether it is a test inside the function that hands the items out; of a collection that others fill there is
+    none: its items are in order of arrival."""
+    return entry.test and entry.function in called_in(program, place.function, items)
 
 
 def _loops_around(place: SourcePlace) -> list[Going]:

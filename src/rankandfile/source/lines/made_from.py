@@ -23,11 +23,11 @@ from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, dotted
 from rankandfile.source.flow import Condition, tested
+from rankandfile.source.flow.idle_statements import for_nothing
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import Class, method, resolve
+from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
-
-from .idle_statements import for_nothing
 
 _MOST = 80
 _FURTHEST = 9
@@ -48,6 +48,15 @@ class Entry(Struct, frozen=True):
     """Upon it something is put into a collection, or is not."""
     caught: bool = False
     """It is a handler: what raised gives an item less, or none any more."""
+
+    @property
+    def place(self) -> SourcePlace:
+        module = self.function.module
+        return SourcePlace(module.path, module, self.function, self.line)
+
+    @property
+    def text(self) -> str:
+        return self.function.module.lines[self.line - 1].strip()
 
 
 def enters(program: Program, function: Function, value: ast.expr) -> Entry | None:

@@ -78,8 +78,9 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
 def _items(
     search: Search, place: SourcePlace, loop: Loop, divergence: CodeDivergence, story: str
 ) -> FoundLine:
-    if (inside := handed_out(search.program, place, loop.iter)) is not None:
-        return replace(at(inside, divergence, "items"), story=story)
+    entry = enters(search.program, place.function, loop.iter)
+    if entry is not None and handed_out(search.program, place, loop.iter, entry):
+        return replace(at(entry, divergence, "items"), story=story)
     text = without_comment(place.module.lines[loop.lineno - 1].strip())
     again = Condition(loop.lineno, text, "for", "another round", "exhausted", loop.iter)
     found = FoundLine(place, loop.lineno, text, divergence=divergence, kind="items", story=story)
@@ -171,10 +172,8 @@ def _in_order_of_arrival(reason: Reason, items: ast.expr) -> bool:
 
 def at(entry: Entry, divergence: CodeDivergence | None, kind: str) -> FoundLine:
     """The line of the place where the ranks' own part comes in."""
-    module = entry.function.module
-    place = SourcePlace(module.path, module, entry.function, entry.line)
-    text = without_comment(module.lines[entry.line - 1].strip())
-    return FoundLine(place, entry.line, text, entry.reason, divergence, kind=kind)
+    text = without_comment(entry.text)
+    return FoundLine(entry.place, entry.line, text, entry.reason, divergence, kind=kind)
 
 
 def _around(one: CallPath, other: CallPath, depth: int) -> list[tuple[CallPath, int]]:

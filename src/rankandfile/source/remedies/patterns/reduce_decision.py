@@ -58,10 +58,10 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             "decide where the sender and the receiver both know, or let one tell the other.",
         )
     group = place.group(place.concerned())
-    if group == UNKNOWN and place.problem.kind == "cycle":
-        # Whoever is in the circle must take one order, whatever the group of the call that each waits in.
-        return None
     if group == UNKNOWN:
+        if place.problem.kind == "cycle":
+            # Whoever is in the circle must take one order, whatever the group of the call that each waits in.
+            return None
         return Refusal(
             "reduce_decision",
             f"the ranks that must agree on {said} form a group that has no name at this place: hand the "
