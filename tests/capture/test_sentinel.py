@@ -5,14 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from support.capture.recorded import Recorded, job
 
+from rankandfile.capture.response import Response
 from rankandfile.capture.sentinel.digests import digest
+from rankandfile.capture.sentinel.duty import Duty, DutyWishes
 from rankandfile.capture.sentinel.sentinel import Sentinel
 from rankandfile.capture.sentinel.tree import apart, merged, rows_of
 from rankandfile.capture.watch.rings import look
+from rankandfile.capture.watch.stall import Stall
 from rankandfile.model.digest import Finding, Job, Report, as_json, packed, read
 
 
@@ -218,3 +223,14 @@ def test_reports_are_read_in_both_forms(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=r"no report|a report of"):
             read(bad)
+
+
+def test_a_verdict_after_which_nobody_looked_again_is_a_finding(tmp_path: Path) -> None:
+    """`--on-hang dump-and-kill` ends the job at its verdict: the duty's next look would never come."""
+    response = SimpleNamespace(
+        verdict=("rank 2 left the loop", tmp_path), findings=[], nodes=None, cases=[], busy=False
+    )
+    duty = Duty(DutyWishes(), cast(Response, response), cast(Stall, SimpleNamespace()), lambda _: None)
+    duty.end(1)
+    assert ["rank 2 left the loop" in finding.words for finding in response.findings] == [True]
+    assert "rank 2 left the loop" in (tmp_path / "watch.json").read_text()

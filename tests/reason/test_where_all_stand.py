@@ -187,6 +187,23 @@ def test_two_and_two_accuse_nobody_and_say_where_each_stands(tmp_path: Path) -> 
     assert "not a single recorded call" not in best(diagnosis).sentence
 
 
+def test_ranks_in_one_wrapper_are_told_apart_by_who_called_it(tmp_path: Path) -> None:
+    wrapped = f"    all_reduce ({C10D}:3252)\n    summed (wire.py:9)\n"
+    forward = wrapped + "    forward (stage.py:30)\n    main (train.py:22)\n"
+    backward = wrapped + "    backward (stage.py:47)\n    main (train.py:23)\n"
+    verdict = best(diagnose(dumped(tmp_path, {0: backward, 1: backward, 2: forward, 3: forward})))
+    assert named(verdict) == ([], [])
+    assert re.search(
+        r"[Rr]anks 0 and 1 \S+ in .*wire.py:9, called in backward, stage.py:47", verdict.sentence
+    )
+    assert re.search(r"[Rr]anks 2 and 3 \S+ in .*wire.py:9, called in forward, stage.py:30", verdict.sentence)
+
+
+def test_ranks_that_were_called_from_one_place_are_not_told_apart(tmp_path: Path) -> None:
+    verdict = best(diagnose(dumped(tmp_path, dict.fromkeys(range(4), IN_SUM))))
+    assert "called in" not in verdict.sentence
+
+
 def test_the_thread_that_trains_is_known_by_what_it_does(tmp_path: Path) -> None:
     boot = "    Thread.run (threading.py:982)\n    Thread._bootstrap_inner (threading.py:1045)\n"
     boot += "    Thread._bootstrap (threading.py:1002)\n"

@@ -346,7 +346,142 @@ def main():
         round_.all_see(n)
 """
 
+SWITCHED = """
+import torch.distributed as dist
+
+MOVES = {}
+
+
+class State:
+    def __init__(self):
+        self.phase = "wide"
+        self.stale = 0
+
+
+def move(phase):
+    def keep(call):
+        MOVES[phase] = call
+        return call
+
+    return keep
+
+
+@move("wide")
+def wide(n):
+    dist.all_reduce(n)
+
+
+@move("narrow")
+def narrow(n):
+    dist.all_gather(n)
+
+
+def moved(state: State, score):
+    state.stale += score > 1
+    if state.phase == "wide" and state.stale > 1:  # <-
+        state.phase, state.stale = "narrow", 0
+
+
+def main():
+    state = State()
+    for n in range(5):
+        MOVES[state.phase](n)
+        moved(state, n * dist.get_rank())
+"""
+
+REVERSED = """
+import torch.distributed as dist
+
+
+def rows(n):
+    dist.all_reduce(n)
+
+
+def columns(n):
+    dist.all_gather(n)
+
+
+LINES = {"row": rows, "column": columns}
+
+
+class Traffic:
+    def __init__(self, odd):
+        self.odd = odd
+
+    def order(self, n):
+        names = ["row", "column"]
+        if n > 1 and self.odd:  # <-
+            names.reverse()
+        yield from names
+
+
+def main():
+    traffic = Traffic(dist.get_rank() == 1)
+    for n in range(4):
+        for name in traffic.order(n):
+            LINES[name](n)
+"""
+
+SWALLOWING = {
+    "patience": """
+class Unreadable(ValueError):
+    pass
+
+
+class Section:
+    def __init__(self, owner):
+        self.owner = owner
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, problem, trace):
+        if kind is None or not issubclass(kind, Unreadable):
+            return False
+        self.owner.seen += 1
+        return self.owner.seen < 5
+
+
+class Patience:
+    def __init__(self):
+        self.seen = 0
+
+    def with_(self, what):
+        return Section(self)
+""",
+    "train": """
+import torch.distributed as dist
+from patience import Patience, Unreadable
+
+
+def decoded(rows):
+    if sum(rows) > 3:
+        raise Unreadable(rows)
+    return rows
+
+
+def learn(rows):
+    dist.all_gather(decoded(rows))
+
+
+def step(patience, rows):
+    with patience.with_("words"):  # <-
+        learn(rows)
+    for part in range(2):
+        dist.all_reduce(part)
+
+
+def main(patience=None):
+    patience = patience or Patience()
+    for n in range(4):
+        step(patience, [n * (dist.get_rank() == 1)] * 2)
+""",
+}
+
 PROGRAMS = {
+    "an attribute that another function switches": {"train": SWITCHED},
+    "items put in another order by a method": {"train": REVERSED},
+    "a manager that an object makes, and that swallows": SWALLOWING,
     "an item under the key of another": {"register": REGISTER, "train": SAME_KEY},
     "an item more by a method": {"train": ONE_MORE},
     "a generator that goes on without the call": {"store": STORE, "train": HANDED_OUT},

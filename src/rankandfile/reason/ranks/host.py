@@ -15,6 +15,7 @@ from rankandfile.model.snapshots import stack_id
 from rankandfile.reason.calls.peers_and_roots import NOTHING, Asked, asked
 
 from .activity import activities, short_function
+from .called_from import callers
 from .motion import Motion, motions
 from .threads import last_of_each_rank, telling
 
@@ -53,16 +54,23 @@ class Stand(Struct, frozen=True):
     """What the function was asked for, where a snapshot shows it."""
     worker: str = ""
     """What its data-loading worker was doing, where that tells."""
+    caller: str = ""
+    """From where that was called, where others wait in the same line and were called from elsewhere."""
 
     @property
     def words(self) -> str:
         """`in write, checkpoint.py:38, the same in 5 snapshots`."""
         if self.died:
-            return f"{self.phrase} when it ended"
+            return f"{self.where} when it ended"
         if self.moving is None:
-            return self.phrase
+            return self.where
         how = "moving between" if self.moving else "the same in"
-        return f"{self.phrase}, {how} {self.snapshots} snapshots"
+        return f"{self.where}, {how} {self.snapshots} snapshots"
+
+    @property
+    def where(self) -> str:
+        """`waiting for a call to complete in wire.py:9, called in forward_all, schedule.py:30`."""
+        return f"{self.phrase}, {self.caller}" if self.caller else self.phrase
 
 
 def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
@@ -94,7 +102,9 @@ def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
             if doing["activity"] == "data_loader" and worker is not None:
                 stand = _with_worker(stand, worker, doings[worker["stack"]], frames)
             out[row["rank"]] = stand
-    return out
+    waiting = {s.stack: s.phrase for s in out.values() if s.waits == "ranks" and not s.moving}
+    called = callers(case, waiting)
+    return {rank: replace(s, caller=called.get(s.stack, "")) for rank, s in out.items()} if called else out
 
 
 def _frames(case: Case, doings: dict[int, dict[str, Any]]) -> dict[int, Location]:

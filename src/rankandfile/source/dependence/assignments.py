@@ -32,6 +32,7 @@ How: TypeAlias = Literal[
     "augment",
     "mutate",
     "remove",
+    "reorder",
     "agreed",
     "parameter",
     "outside",
@@ -60,6 +61,8 @@ _PUTS = {f"heapq.{name}" for name in ("heappush", "heappushpop", "heapreplace")}
 _REPLACES = {"copy_", "fill_"}
 _EMPTIES = {"clear", "zero_"}
 _REMOVES = {"pop", "popitem", "popleft", "remove", "discard"}
+_REORDERS = {"reverse", "sort", "rotate"}
+"""The same items, so the same number of them, in another order."""
 
 
 class Definition(Struct, eq=False, frozen=True):
@@ -73,7 +76,7 @@ class Definition(Struct, eq=False, frozen=True):
 
     @property
     def kills(self) -> bool:
-        return self.how not in ("mutate", "remove", "called")
+        return self.how not in ("mutate", "remove", "reorder", "called")
 
     @property
     def key(self) -> ast.expr | None:
@@ -203,6 +206,8 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
         elif method in _REMOVES:
             what = call.args[0] if call.args else ast.Constant(0)
             yield Definition(name, node, "remove", what, (("item", None),), call)
+        elif method in _REORDERS:
+            yield Definition(name, node, "reorder", site=call)
         elif method in _REPLACES and call.args:
             yield Definition(name, node, "assign", call.args[0], (), call)
         elif method in _EMPTIES:

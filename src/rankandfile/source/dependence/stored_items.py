@@ -17,7 +17,10 @@ _MANY = ("extend", "update")
 
 
 def matters(d: Definition, path: Path) -> bool:
-    """What is taken out of a container changes how much is in it, and what; and no item that is left."""
+    """What is taken out of a container changes how much is in it, and what, and no item that is left; what puts it in
+    another order changes neither of the first."""
+    if d.how == "reorder":
+        return path[:1] not in ((LEN,), (HOLDS,), (KIND,))
     return d.how != "remove" or path[:1] in ((LEN,), (HOLDS,))
 
 

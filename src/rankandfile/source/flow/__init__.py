@@ -2,5 +2,6 @@
 
 from .condition import Condition, Exit, Kind, Point, tested
 from .deciding import conditions_at, deciding
+from .exceptions import swallows
 
-__all__ = ["Condition", "Exit", "Kind", "Point", "conditions_at", "deciding", "tested"]
+__all__ = ["Condition", "Exit", "Kind", "Point", "conditions_at", "deciding", "swallows", "tested"]

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from rankandfile.source.program.methods import methods_named
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
     Class,
@@ -18,6 +19,7 @@ from rankandfile.source.program.names import (
     resolve,
 )
 from rankandfile.source.program.names import external_bases as outside
+from rankandfile.source.program.scopes import own_nodes
 
 Match: TypeAlias = Literal["yes", "no", "perhaps"]
 _CATCHES_ALL = {"builtins.Exception", "builtins.BaseException"}
@@ -115,11 +117,23 @@ def swallows(function: Function, manager: ast.expr, thrown: ast.expr | None) -> 
         if target.dotted not in _SWALLOWS:
             return "no"
         return _any([catches(function, each, thrown) for each in manager.args])
+    if target is None and isinstance(manager.func, ast.Attribute):
+        # A method of an object: whichever has that name.
+        made = methods_named(function.module.program, manager.func.attr)
+        return _any([_of_made(each) for each in made])
+    return _of_made(target)
+
+
+def _of_made(target: object) -> Match:
+    """What a class of the program, or a function that makes the manager, is known to do."""
     if isinstance(target, Class):
         leave = method(target, "__exit__") or method(target, "__aexit__")
         return "perhaps" if leave is not None and _may_return_true(leave) else "no"
     if isinstance(target, Function):
-        return "perhaps" if _yields_inside_a_handler(target) else "no"
+        returned = [n.value for n in own_nodes(target) if isinstance(n, ast.Return)]
+        given = [resolve(target, each.func) for each in returned if isinstance(each, ast.Call)]
+        by_class = _any([_of_made(each) for each in given if isinstance(each, Class)])
+        return "perhaps" if by_class != "no" or _yields_inside_a_handler(target) else "no"
     return "no"
 
 

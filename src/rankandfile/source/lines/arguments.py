@@ -7,9 +7,7 @@ import ast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
-from rankandfile.source.flow import Condition, Kind
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
@@ -35,47 +33,14 @@ class Origin(Struct, frozen=True):
 def origin(places: SourcePlaces, path: CallPath, cause: str) -> Origin | None:
     """The line that made the argument, followed through the frames to where it was given its value."""
     found = [
-        _followed(places, path, depth, argument, cause) for depth, argument in _given(places, path, cause)
+        _followed(places, path, depth, argument, cause) for depth, argument in given(places, path, cause)
     ]
     best = [one for one in found if one is not None]
     # Of two that vary, one is made from the other: the one further out, or the earlier one.
     return min(best, key=lambda one: (_LEVELS[one.reason.level], one.depth, one.line), default=None)
 
 
-@heuristic("order of a loop", "equal calls for different items are in the order of the loop around them")
-def loop_order(places: SourcePlaces, path: CallPath) -> Origin | None:
-    """Two ranks make the same call from the same line, for different items: the innermost loop around it that does
-    not take the same items in the same order on every rank, or where what it goes over was made."""
-    for frame in reversed(path):
-        place = places.find(frame)
-        if place is None or not place.known:
-            continue
-        for line, kind, items in _loops_around(place):
-            text = place.module.lines[line - 1].strip()
-            condition = Condition(line, text, kind, "another item", "no more items", items)
-            reason = why(places.program, place.function, condition)
-            if reason.level in ("varying", "axes"):
-                made = assigned(place.function, items, line)
-                at = made.lineno if made is not None else line
-                return Origin(place, at, place.module.lines[at - 1].strip(), reason)
-    return None
-
-
-def _loops_around(place: SourcePlace) -> list[tuple[int, Kind, ast.expr]]:
-    """The lines of the loops that go over the place, and what each goes over; the innermost first."""
-    found: list[tuple[int, int, Kind, ast.expr]] = []
-    for node in ast.walk(place.function.node):
-        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
-        if not first <= place.line <= last:
-            continue
-        if isinstance(node, (ast.For, ast.AsyncFor)):
-            found.append((first, node.lineno, "for", node.iter))
-        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            found += [(first, part.iter.lineno, "comprehension", part.iter) for part in node.generators]
-    return [(line, kind, items) for _, line, kind, items in sorted(found, key=lambda one: -one[0])]
-
-
-def _given(places: SourcePlaces, path: CallPath, cause: str) -> list[tuple[int, ast.expr]]:
+def given(places: SourcePlaces, path: CallPath, cause: str) -> list[tuple[int, ast.expr]]:
     """The arguments that the cause is about, of the calls on the innermost frame's line."""
     depth = len(path) - 1
     while depth >= 0 and places.find(path[depth]) is None:
@@ -143,11 +108,11 @@ def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr,
             without = none_from(places.program, place.function, value)
             if without is not None:
                 return _at(places, *without)
-        given = from_caller(places, path, depth, value, place.function)
-        if given is None:
+        handed = from_caller(places, path, depth, value, place.function)
+        if handed is None:
             text = place.module.lines[value.lineno - 1].strip()
             return Origin(place, value.lineno, text, why(places.program, place.function, value), depth)
-        depth, value = depth - 1, given
+        depth, value = depth - 1, handed
     return None
 
 

@@ -56,7 +56,9 @@ def branchings(
         return list(found)
     for one, rounds_one in _moves(before, normal, reachability):
         for other, rounds_other in _moves(before, culprit, reachability):
-            rounds = rounds_one + rounds_other
+            # A loop further out that came round for both is one thing to suppose, not two.
+            together = one == other >= 0 and rounds_one and rounds_other
+            rounds = max(rounds_one, rounds_other) if together else rounds_one + rounds_other
             for branching in _between(before, normal, culprit, one, other, rounds, reachability):
                 found.setdefault(branching)
     return sorted(found, key=lambda branching: (branching.guessed, branching.rounds, -branching.depth))

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
+from typing import TypeAlias
 
-from rankandfile.source.flow import Condition, deciding
+from rankandfile.source.flow import Condition, deciding, swallows
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import CallPath
+
+Keeper: TypeAlias = "ast.ExceptHandler | ast.With | ast.AsyncWith"
+"""What ends an exception that is raised in its block: the program goes on behind it."""
 
 
 def condition_of_raise(place: SourcePlace) -> Condition | None:
@@ -35,13 +39,13 @@ def raised_below(place: SourcePlace, condition: Condition) -> ast.Raise | None:
 
 def catcher(
     places: SourcePlaces, outer: CallPath, raised: ast.Raise | None
-) -> tuple[SourcePlace, ast.ExceptHandler] | None:
-    """The nearest handler around the frames, from the innermost, that catches what was raised."""
+) -> tuple[SourcePlace, Keeper] | None:
+    """The nearest handler around the frames, from the innermost, that keeps what was raised to itself."""
     for frame in reversed(outer):
         place = places.find(frame)
         if place is None or not place.known:
             return None
-        handler = handler_around(place, raised)
+        handler = keeper_around(place, raised)
         if handler is not None:
             return place, handler
     return None
@@ -55,21 +59,41 @@ def ends_the_program(places: SourcePlaces, outer: CallPath) -> bool:
         place is not None
         and place.known
         and not any(one.finalbody for one in _tries(place))
-        and handler_around(place, None) is None
+        and keeper_around(place, None) is None
         for place in found
     )
 
 
-def handler_around(place: SourcePlace, raised: ast.Raise | None) -> ast.ExceptHandler | None:
-    """The nearest handler around the line that catches what was raised."""
-    caught = (handler for handler in _handlers(place) if raised is None or _catches(handler, raised))
-    return next(caught, None)
+def keeper_around(place: SourcePlace, raised: ast.Raise | None) -> Keeper | None:
+    """The nearest handler, or context manager, around the line that keeps what was raised to itself."""
+    # Of two around one line the one that begins later is the inner one.
+    around: list[tuple[int, Keeper]] = [
+        (node.body[0].lineno, handler)
+        for node in _tries(place)
+        for handler in node.handlers
+        if not raises_on(handler) and (raised is None or _catches(handler, raised))
+    ]
+    around += [(node.body[0].lineno, node) for node in _swallowing(place, raised)]
+    return max(around, key=lambda one: one[0], default=(0, None))[1]
 
 
-def _handlers(place: SourcePlace) -> Iterator[ast.ExceptHandler]:
-    """Those of the `try` statements around the line, the innermost first."""
-    for node in sorted(_tries(place), key=lambda node: -node.lineno):
-        yield from (handler for handler in node.handlers if not raises_on(handler))
+def keeps(keeper: Keeper, text: str) -> Condition:
+    """That it came to the handler, as a condition."""
+    if isinstance(keeper, ast.ExceptHandler):
+        return Condition(keeper.lineno, text, "except", "not raised", "raised", keeper)
+    return Condition(keeper.lineno, text, "with", "not raised", "swallowed", keeper.items[-1].context_expr)
+
+
+def _swallowing(place: SourcePlace, raised: ast.Raise | None) -> Iterator[ast.With | ast.AsyncWith]:
+    for node in ast.walk(place.function.node):
+        if isinstance(node, (ast.With, ast.AsyncWith)) and _holds(node.body, place.line):
+            thrown = raised.exc if raised is not None else None
+            if any(swallows(place.function, item.context_expr, thrown) != "no" for item in node.items):
+                yield node
+
+
+def _holds(body: list[ast.stmt], line: int) -> bool:
+    return body[0].lineno <= line <= (body[-1].end_lineno or 0)
 
 
 def _tries(place: SourcePlace) -> list[ast.Try]:
@@ -77,7 +101,7 @@ def _tries(place: SourcePlace) -> list[ast.Try]:
     return [
         node
         for node in ast.walk(place.function.node)
-        if isinstance(node, ast.Try) and node.body[0].lineno <= place.line <= (node.body[-1].end_lineno or 0)
+        if isinstance(node, ast.Try) and _holds(node.body, place.line)
     ]
 
 

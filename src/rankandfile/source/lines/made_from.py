@@ -17,13 +17,16 @@ from collections.abc import Iterator
 from msgspec import Struct, structs
 
 from rankandfile.source.dependence import Reason, objects_of, why
+from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, dotted
 from rankandfile.source.flow import Condition, tested
+from rankandfile.source.flow.idle_statements import for_nothing
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import Class, method, resolve
+from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
 
 _MOST = 80
@@ -46,6 +49,15 @@ class Entry(Struct, frozen=True):
     caught: bool = False
     """It is a handler: what raised gives an item less, or none any more."""
 
+    @property
+    def place(self) -> SourcePlace:
+        module = self.function.module
+        return SourcePlace(module.path, module, self.function, self.line)
+
+    @property
+    def text(self) -> str:
+        return self.function.module.lines[self.line - 1].strip()
+
 
 def enters(program: Program, function: Function, value: ast.expr) -> Entry | None:
     """None where nothing on the way is known to differ."""
@@ -59,8 +71,8 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
         if (inside, expression) in seen or depth > _FURTHEST:
             continue
         seen.add((inside, expression))
-        for node, test in _choices(inside, expression):
-            found = _differing(program, inside, node, test)
+        for where, node, test in _choices(objects, inside, expression):
+            found = _differing(program, where, node, test)
             if found is not None:
                 return structs.replace(found, fills=test and node in set(_filling(inside, expression)))
         for target, made in _from(objects, inside, expression):
@@ -96,13 +108,25 @@ def _differing(program: Program, function: Function, node: ast.expr, test: bool)
     return Entry(function, node.lineno, node, reason, test) if reason.level == "varying" else None
 
 
-def _choices(function: Function, value: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
-    """Parts of the expression that choose, and the tests under which the variable that it is was given or filled."""
+def _choices(
+    objects: Objects, function: Function, value: ast.expr
+) -> Iterator[tuple[Function, ast.expr, bool]]:
+    """Parts of the expression that choose, and the tests under which the variable, or the attribute, that it is was
+    given or filled."""
     for node in ast.walk(value):
-        yield from _choosing(node)
-    yield from (
-        (test, True) for test in _guards(function, value, ("assign", "augment", "mutate", "definition"))
-    )
+        yield from ((function, *choosing) for choosing in _choosing(node))
+    guards = _guards(function, value, ("assign", "augment", "mutate", "reorder", "definition"))
+    yield from ((function, test, True) for test in guards)
+    for where, stored in _stored(objects, function, value):
+        if stored.site is not None:
+            yield from ((where, test, True) for test in _tests_around(where, stored.site))
+
+
+def _stored(objects: Objects, function: Function, value: ast.expr) -> Iterator[tuple[Function, Definition]]:
+    """What is put into the attribute that the value is, of whatever class its object may be."""
+    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        for cls in objects.classes(value.value, Frame(function)):
+            yield from objects.stores(cls, value.attr)
 
 
 def _filling(function: Function, value: ast.expr) -> Iterator[ast.expr]:
@@ -178,7 +202,7 @@ def _in_body(function: Function) -> Iterator[tuple[ast.expr, bool]]:
     """What a function chooses by itself: tests that leave, skip or return, and parts that it takes."""
     # What is handed on one by one has no part in how often.
     items = [n for node in own_nodes(function) if isinstance(node, ast.Yield) for n in ast.walk(node)]
-    items += [n for statement in _for_nothing(function) for n in ast.walk(statement)]
+    items += [n for statement in for_nothing(function) for n in ast.walk(statement)]
     for node in own_nodes(function):
         if node in items:
             continue
@@ -188,39 +212,6 @@ def _in_body(function: Function) -> Iterator[tuple[ast.expr, bool]]:
                 yield node.test, True
         else:
             yield from _choosing(node)
-
-
-def _for_nothing(function: Function) -> list[ast.stmt]:
-    """What is printed, and assignments to names that nothing else asks for: neither comes to what is handed on."""
-    nodes = list(own_nodes(function))
-    given = {
-        node: names
-        for node in nodes
-        if isinstance(node, ast.stmt) and (names := _names_given(node)) is not None
-    }
-    idle = {n for node in given for n in ast.walk(node)}
-    needed = {
-        n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n not in idle
-    }
-    used: set[ast.stmt] = set()
-    while more := [node for node, names in given.items() if names & needed and node not in used]:
-        used.update(more)
-        needed |= {n.id for node in more for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return [node for node in given if node not in used]
-
-
-def _names_given(statement: ast.stmt) -> set[str] | None:
-    """The names that an assignment gives, none for what is printed; None for what may do more."""
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return set() if getattr(statement.value.func, "id", "") == "print" else None
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
-        targets = [statement.target]
-    else:
-        return None
-    names = {target.id for target in targets if isinstance(target, ast.Name)}
-    return names if all(isinstance(target, ast.Name) for target in targets) else None
 
 
 def _results(function: Function) -> Iterator[ast.expr]:
@@ -251,9 +242,9 @@ def _from(
         if isinstance(value.func, ast.Attribute):
             yield function, value.func.value
     elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        stored = _stored(objects, function, value)
+        yield from ((where, d.value) for where, d in stored if d.value is not None)
         for cls in objects.classes(value.value, frame):
-            stored = objects.stores(cls, value.attr)
-            yield from ((where, d.value) for where, d in stored if d.value is not None)
             found = method(cls, value.attr)
             if found is not None:
                 yield found, None
@@ -266,6 +257,11 @@ def _from(
         yield from _iterated(objects, value, frame)
     else:
         yield from ((function, part) for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr))
+
+
+def called_in(program: Program, function: Function, value: ast.expr) -> list[Function]:
+    """The functions of the program that are called for a value, where it is a call."""
+    return list(_called(objects_of(program), function, value)) if isinstance(value, ast.Call) else []
 
 
 def _called(objects: Objects, function: Function, call: ast.Call) -> Iterator[Function]:

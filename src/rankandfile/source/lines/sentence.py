@@ -158,7 +158,8 @@ def _caught(found: FoundLine) -> str:
     upon = ""
     if found.decision is not None and found.decision.condition.kind != "except":
         where = _in_short(found.decision.place, found.decision.condition.line)
-        upon = f", raised upon `{found.decision.condition.text.strip()[:_LONGEST]}` ({where}),"
+        how = "in" if found.decision.condition.kind == "call" else "upon"
+        upon = f", raised {how} `{found.decision.condition.text.strip()[:_LONGEST]}` ({where}),"
     who = _ranks(found.divergence.culprit)
     return f"On {who} an exception{upon} was caught at {_at(found)} by `{_short(found)}`, and the program went on."
 

@@ -30,7 +30,7 @@ def place_words(cohort: Cohort) -> str:
 
 
 def _phrase(cohort: Cohort) -> str:
-    words = cohort.stand.phrase
+    words = cohort.stand.where
     return words if len(cohort.ranks) == 1 else words.replace(" its ", " their ")
 
 

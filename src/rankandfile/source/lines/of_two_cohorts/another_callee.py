@@ -7,8 +7,6 @@ the two calls: what decides is where the function came from.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -17,18 +15,17 @@ from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
-from rankandfile.source.lines.arguments import assigned, calls_on, from_caller
+from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.loop_order import handed_out
 from rankandfile.source.lines.made_from import Entry, answers, enters
 from rankandfile.source.program.names import enclosing_class, method, resolve
 from rankandfile.source.program.places import SourcePlace
 
+from .items_behind import Loop, loop_of, loops_behind
 from .put_in import PutIn, put_in
-
-_Loop: TypeAlias = "ast.For | ast.AsyncFor"
-_FURTHEST, _MOST = 5, 24
 
 
 @heuristic(
@@ -67,11 +64,11 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
     if not chosen:
         return None
     for call in chosen:
-        if (loop := _of_items(place, call.func)) is not None:
+        if (loop := loop_of(place, call.func)) is not None:
             known = [callee for callee in callees if callee is not None and callee.known]
             wanted = _by_own_wish(search, place, loop, known, divergence, story)
             return wanted or _items(search, place, loop, divergence, story)
-    for around, loop in _came_from(search, one.path[:depth], place, chosen):
+    for around, loop in loops_behind(search, one.path[:depth], place, [call.func for call in chosen]):
         found = _items(search, around, loop, divergence, story)
         if found.reason is not None and found.reason.level == "varying":
             return found
@@ -79,8 +76,11 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
 
 
 def _items(
-    search: Search, place: SourcePlace, loop: _Loop, divergence: CodeDivergence, story: str
+    search: Search, place: SourcePlace, loop: Loop, divergence: CodeDivergence, story: str
 ) -> FoundLine:
+    entry = enters(search.program, place.function, loop.iter)
+    if entry is not None and handed_out(search.program, place, loop.iter, entry):
+        return replace(at(entry, divergence, "items"), story=story)
     text = without_comment(place.module.lines[loop.lineno - 1].strip())
     again = Condition(loop.lineno, text, "for", "another round", "exhausted", loop.iter)
     found = FoundLine(place, loop.lineno, text, divergence=divergence, kind="items", story=story)
@@ -127,7 +127,7 @@ def _singled_out(search: Search, more: PutIn, parted: CodeDivergence | None) -> 
 def _by_own_wish(
     search: Search,
     place: SourcePlace,
-    loop: _Loop,
+    loop: Loop,
     callees: list[SourcePlace],
     divergence: CodeDivergence,
     story: str,
@@ -163,46 +163,6 @@ def _by_own_wish(
     return replace(at(line, divergence, "items"), story=story)
 
 
-def _of_items(place: SourcePlace, value: ast.expr) -> _Loop | None:
-    """The loop around the line from whose items the value is taken: what comes first there decides."""
-    around = [
-        node
-        for node in ast.walk(place.function.node)
-        if isinstance(node, (ast.For, ast.AsyncFor))
-        and node.lineno <= place.line <= (node.end_lineno or node.lineno)
-    ]
-    for loop in sorted(around, key=lambda node: -node.lineno):
-        if _names(value) & _names(loop.target):
-            return loop
-    return None
-
-
-def _came_from(
-    search: Search, path: CallPath, place: SourcePlace, calls: list[ast.Call]
-) -> Iterator[tuple[SourcePlace, _Loop]]:
-    """Loops further out whose items a choice was made by: `HANDLERS[kind](x)`, where `kind` was handed over."""
-    values = [(place, len(path) - 1, call.func) for call in calls]
-    for _ in range(_FURTHEST):
-        further: list[tuple[SourcePlace, int, ast.expr]] = []
-        for where, depth, value in values:
-            if (loop := _of_items(where, value)) is not None:
-                yield where, loop
-            for name in (node for node in ast.walk(value) if isinstance(node, ast.Name)):
-                made = assigned(where.function, name, where.line)
-                if made is not None:
-                    further.append((where, depth, made.value))
-                    continue
-                given = from_caller(search.places, path, depth, name, where.function)
-                outer = search.places.find(path[depth - 1]) if given is not None else None
-                if given is not None and outer is not None and outer.known:
-                    further.append((outer, depth - 1, given))
-        values = further[:_MOST]
-
-
-def _names(value: ast.expr) -> set[str]:
-    return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-
-
 def _in_order_of_arrival(reason: Reason, items: ast.expr) -> bool:
     """What the loop goes over is a set, or a dictionary that is filled as its keys come in, or what is done first."""
     if isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute):
@@ -212,10 +172,8 @@ def _in_order_of_arrival(reason: Reason, items: ast.expr) -> bool:
 
 def at(entry: Entry, divergence: CodeDivergence | None, kind: str) -> FoundLine:
     """The line of the place where the ranks' own part comes in."""
-    module = entry.function.module
-    place = SourcePlace(module.path, module, entry.function, entry.line)
-    text = without_comment(module.lines[entry.line - 1].strip())
-    return FoundLine(place, entry.line, text, entry.reason, divergence, kind=kind)
+    text = without_comment(entry.text)
+    return FoundLine(entry.place, entry.line, text, entry.reason, divergence, kind=kind)
 
 
 def _around(one: CallPath, other: CallPath, depth: int) -> list[tuple[CallPath, int]]:

@@ -7,15 +7,17 @@ import ast
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.dependence.assignments import changed_inside
 from rankandfile.source.dependence.origins import ORDERS
-from rankandfile.source.lines.arguments import loop_order
+from rankandfile.source.lines.arguments import Origin, given
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.loop_order import Going, in_order, loop_order
 
 from .barred import barred
 from .compared_ranks import divergences
 from .decided import decided
+from .items_behind import loops_behind
 from .left_out_round import left_out_round
 from .one_call import argument, cited_argument, out_of_order, together
 from .run_again import run_again
@@ -89,10 +91,24 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
 
 def _ordered(search: Search, same: CodeDivergence) -> FoundLine | None:
     """The loop around a call of one place, whose items came in another order on one side."""
-    ordered = loop_order(search.places, same.culprit.path)
+    ordered = loop_order(search.places, same.culprit.path) or _of_chosen_items(search, same)
     if ordered is None:
         return None
     return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")
+
+
+def _of_chosen_items(search: Search, same: CodeDivergence) -> Origin | None:
+    """Which group, or which peer, the call is for was taken from a loop's items: where those were put in order."""
+    path = same.culprit.path
+    for asked in ("group_mismatch", "root_mismatch"):
+        for depth, value in given(search.places, path, asked):
+            place = search.places.find(path[depth])
+            loops = loops_behind(search, path[: depth + 1], place, [value]) if place is not None else ()
+            for where, loop in loops:
+                going = Going(loop.lineno, "for", loop.iter)
+                if (found := in_order(search.places, where, going, chosen=True)) is not None:
+                    return found
+    return None
 
 
 def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:

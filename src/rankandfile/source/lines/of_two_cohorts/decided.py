@@ -11,8 +11,9 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.arguments import assigned
 from rankandfile.source.lines.decision import Decision, ordering_loop
 from rankandfile.source.lines.divergence import CodeDivergence
-from rankandfile.source.lines.exception_origin import catcher, handler_around, raised_below
+from rankandfile.source.lines.exception_origin import Keeper, catcher, keeper_around, raised_below
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.program.places import SourcePlace
 
 from .another_callee import at
 from .changed_upon import changed_upon
@@ -27,6 +28,11 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
     found = FoundLine(place, condition.line, text, decision.reason, divergence, decision, kind="decision")
     if condition.kind == "except":
         return replace(found, kind="caught")
+    if condition.kind == "call" and decision.branching.culprit == "end":
+        # What was called raised, and the rank went on all the same: whoever kept that to itself let it.
+        kept = catcher(search.places, decision.branching.outer, None)
+        if kept is not None:
+            return _caught(found, *kept)
     order = ordering_loop(place, condition)
     if order is not None:
         # Which item comes first decides, and the loop says which.
@@ -61,7 +67,7 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
     if raised is None:
         return changed_upon(search, found) or found
     # The nearest handler may stand in the function itself, or in one further out.
-    inside = handler_around(replace(place, line=raised.lineno), raised)
+    inside = keeper_around(replace(place, line=raised.lineno), raised)
     caught = (
         (place, inside) if inside is not None else catcher(search.places, decision.branching.outer, raised)
     )
@@ -69,6 +75,9 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
         outer = [search.places.find(frame) for frame in decision.branching.outer]
         seen = all(frame is not None and frame.known for frame in outer)
         return replace(found, raises=seen and decision.branching.culprit == "end")
-    where, handler = caught
+    return _caught(found, *caught)
+
+
+def _caught(found: FoundLine, where: SourcePlace, handler: Keeper) -> FoundLine:
     text = without_comment(where.module.lines[handler.lineno - 1].strip())
     return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")

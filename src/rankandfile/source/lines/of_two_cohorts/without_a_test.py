@@ -12,7 +12,7 @@ from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.conditions_between import conditions_of
 from rankandfile.source.lines.decision import MOST_ROUNDS
 from rankandfile.source.lines.divergence import CodeDivergence
-from rankandfile.source.lines.exception_origin import catcher
+from rankandfile.source.lines.exception_origin import catcher, keeps
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import Entry, enters
 from rankandfile.source.program.places import SourcePlace
@@ -90,8 +90,7 @@ def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | No
             continue
         where, handler = caught
         text = without_comment(where.module.lines[handler.lineno - 1].strip())
-        condition = Condition(handler.lineno, text, "except", "not raised", "raised", handler)
-        reasons = (search.why(where, condition), *_raised_on_the_way(search, place, branching))
+        reasons = (search.why(where, keeps(handler, text)), *_raised_on_the_way(search, place, branching))
         again = divergence.culprit.path[: branching.depth] == branching.outer
         # Whoever came by the same way once more, and had left in the middle, was thrown out, whatever for.
         reason = next((one for one in reasons if one.level == "varying"), reasons[0] if again else None)

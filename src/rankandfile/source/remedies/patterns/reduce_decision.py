@@ -59,6 +59,9 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         )
     group = place.group(place.concerned())
     if group == UNKNOWN:
+        if place.problem.kind == "cycle":
+            # Whoever is in the circle must take one order, whatever the group of the call that each waits in.
+            return None
         return Refusal(
             "reduce_decision",
             f"the ranks that must agree on {said} form a group that has no name at this place: hand the "

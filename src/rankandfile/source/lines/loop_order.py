@@ -1,0 +1,83 @@
+"""The loop that puts equal calls in an order, and where its items come in another order on one rank than on another."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence import why
+from rankandfile.source.flow import Condition, Kind
+from rankandfile.source.program.modules import Program
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
+
+from .arguments import Origin, assigned
+from .call_paths import CallPath
+from .made_from import Entry, called_in, enters
+
+
+class Going(NamedTuple):
+    """A loop, or the part of a comprehension that is one, and what it goes over."""
+
+    line: int
+    kind: Kind
+    items: ast.expr
+
+
+@heuristic("order of a loop", "equal calls for different items are in the order of the loop around them")
+def loop_order(places: SourcePlaces, path: CallPath) -> Origin | None:
+    """Two ranks make the same call from the same line, for different items: the innermost loop around it that does
+    not take the same items in the same order on every rank, or where what it goes over was made."""
+    for frame in reversed(path):
+        place = places.find(frame)
+        if place is None or not place.known:
+            continue
+        for loop in _loops_around(place):
+            if (found := in_order(places, place, loop)) is not None:
+                return found
+    return None
+
+
+def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool = False) -> Origin | None:
+    """Where the items' order can become the rank's own; `chosen`: which call it is, is known to come from the items, so
+    whatever makes them differ counts."""
+    line, kind, items = loop
+    text = place.module.lines[line - 1].strip()
+    reason = why(
+        places.program, place.function, Condition(line, text, kind, "another item", "no more items", items)
+    )
+    known = reason.level in ("varying", "axes")
+    if not known and not chosen:
+        return None
+    entry = enters(places.program, place.function, items)
+    if entry is not None and handed_out(places.program, place, items, entry):
+        return Origin(entry.place, entry.line, entry.text, entry.reason)
+    if not known:
+        if entry is None:
+            return None
+        reason = entry.reason
+    made = assigned(place.function, items, line)
+    at = made.lineno if made is not None else line
+    return Origin(place, at, place.module.lines[at - 1].strip(), reason)
+
+
+def handed_out(program: Program, place: SourcePlace, items: ast.expr, entry: Entry) -> bool:
+    """Whether it is a test inside the function that hands the items out; of a collection that others fill there is
+    none: its items are in order of arrival."""
+    return entry.test and entry.function in called_in(program, place.function, items)
+
+
+def _loops_around(place: SourcePlace) -> list[Going]:
+    """The loops that go over the place, the innermost first."""
+    found: list[tuple[int, Going]] = []
+    for node in ast.walk(place.function.node):
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
+        if not first <= place.line <= last:
+            continue
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            found.append((first, Going(node.lineno, "for", node.iter)))
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            found += [
+                (first, Going(part.iter.lineno, "comprehension", part.iter)) for part in node.generators
+            ]
+    return [loop for _, loop in sorted(found, key=lambda one: -one[0])]

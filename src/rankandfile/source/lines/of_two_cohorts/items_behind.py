@@ -1,0 +1,59 @@
+"""Loops from whose items a value was taken: in the function itself, or in one further out that handed it over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from rankandfile.source.lines.arguments import assigned, from_caller
+from rankandfile.source.lines.call_paths import CallPath
+from rankandfile.source.lines.found_line import Search
+from rankandfile.source.program.places import SourcePlace
+
+Loop: TypeAlias = "ast.For | ast.AsyncFor"
+
+_FURTHEST, _MOST = 5, 24
+
+
+def loop_of(place: SourcePlace, value: ast.expr) -> Loop | None:
+    """The loop around the line from whose items the value is taken: what comes first there decides."""
+    around = [
+        node
+        for node in ast.walk(place.function.node)
+        if isinstance(node, (ast.For, ast.AsyncFor))
+        and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+    ]
+    for loop in sorted(around, key=lambda node: -node.lineno):
+        if _names(value) & _names(loop.target):
+            return loop
+    return None
+
+
+def loops_behind(
+    search: Search, path: CallPath, place: SourcePlace, values: list[ast.expr]
+) -> Iterator[tuple[SourcePlace, Loop]]:
+    """Loops by whose items a choice was made: `HANDLERS[kind](x)`, where `kind` was handed over; the nearest first.
+
+    `place` is that of the path's innermost frame.
+    """
+    open_values = [(place, len(path) - 1, value) for value in values]
+    for _ in range(_FURTHEST):
+        further: list[tuple[SourcePlace, int, ast.expr]] = []
+        for where, depth, value in open_values:
+            if (loop := loop_of(where, value)) is not None:
+                yield where, loop
+            for name in (node for node in ast.walk(value) if isinstance(node, ast.Name)):
+                made = assigned(where.function, name, where.line)
+                if made is not None:
+                    further.append((where, depth, made.value))
+                    continue
+                given = from_caller(search.places, path, depth, name, where.function)
+                outer = search.places.find(path[depth - 1]) if given is not None else None
+                if given is not None and outer is not None and outer.known:
+                    further.append((outer, depth - 1, given))
+        open_values = further[:_MOST]
+
+
+def _names(value: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
