@@ -163,6 +163,7 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, help="the page to write the figures into")
     arguments = parser.parse_args()
     arguments.results = arguments.results.absolute()
+    arguments.work = arguments.work and arguments.work.absolute()
     soak(arguments)
     if arguments.docs:
         write_block(arguments.docs, BEGIN, END, page(_read(arguments.results)), "The soak")

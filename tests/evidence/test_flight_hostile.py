@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import struct
@@ -275,6 +276,24 @@ class TestInAProcess:
         assert "more memory" in found["rank_0"].notes[0].what
         assert "kept the 40 entries at its beginning" in found["rank_0"].notes[0].what
         assert only(found["rank_1"].dumps).calls == 6
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux only")
+    @pytest.mark.parametrize("ranks", [None, 2], ids=["one dump", "an answer of several ranks"])
+    def test_of_a_json_that_takes_too_much_the_beginning_is_kept(
+        self, tmp_path: Path, ranks: int | None
+    ) -> None:
+        """Empty lists are three bytes each as JSON, and more than fifty in memory."""
+        honest = json.dumps(plain(one_rank(0, calls=40))["entries"])
+        entries = honest[:-1] + ', {"input_sizes": [' + ",".join(["[]"] * 8_000_000) + "]}]"
+        text = f'{{"entries": {entries}}}'
+        if ranks is not None:
+            text = f'{{"0": {{"entries": {honest}}}, "1": {text}}}'
+        found = self.run(tmp_path, {"rank_0.json": text.encode()}, memory=300 << 20)
+        assert [dump.calls for dump in found["rank_0.json"].dumps] == [40] * (ranks or 1)
+        notes = [note.what for note in found["rank_0.json"].notes]
+        assert any(
+            "more memory" in note and f"kept the {40 * (ranks or 1)} entries" in note for note in notes
+        )
 
     def test_a_text_that_claims_gigabytes(self, tmp_path: Path) -> None:
         bomb = b"\x80\x04}(" + short("a") + b"\x8d" + struct.pack("<Q", 1 << 40) + b"x" * 100

@@ -11,14 +11,19 @@ import msgspec
 
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.flight import header
-from rankandfile.evidence.flight.as_pickle import EMPTY
+from rankandfile.evidence.flight.as_pickle import EMPTY, FIRST, TOO_MUCH
 from rankandfile.evidence.raw import RawNote
 
 #: Keys by which a dump is known.
 KEYS = {"entries", "pg_config", "pg_status", "comm_lib_version", "nccl_version", "nccl_comm_state"}
 
 #: torch writes its keys in order, so `entries` comes before `pg_config`: a cut file has entries only.
-_ENTRIES = re.compile(rb'"entries"\s*:\s*\[')
+_ENTRIES = re.compile(r'"entries"\s*:\s*\[')
+
+#: Right before the entries of one rank of several: its number, and what its answer is wrapped in.
+_RANK_BEFORE = re.compile(
+    r'"(?:rank[ _]?)?(\d{1,7})"\s*:\s*\{\s*(?:"\w{1,20}"\s*:\s*\{\s*){0,2}$', re.IGNORECASE
+)
 
 _KEYS_OF_A_DUMP = {"entries", "pg_config", "pg_status", "version"}
 
@@ -28,7 +33,14 @@ _WRAPPERS = ("result", "response", "body", "dump", "text")
 
 def decode(path: Path, _name: str) -> Decoded:
     """The dumps in the file, each with its rank where the document tells it."""
-    value, truncated, notes = load(path)
+    try:
+        return _decoded(*load(path))
+    except MemoryError:
+        pass  # what was made until then goes with the exception: there is room again
+    return _decoded(*load_first(path))
+
+
+def _decoded(value: Any, truncated: bool, notes: list[RawNote]) -> Decoded:
     found = dumps_in(value)
     if value is not None and not found:
         return Decoded("other_json", notes=notes)
@@ -38,44 +50,79 @@ def decode(path: Path, _name: str) -> Decoded:
 
 def load(path: Path) -> tuple[Any, bool, list[RawNote]]:
     """The value in the file (None if nothing could be kept), whether the file ends early, and notes."""
-    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     try:
-        return msgspec.json.decode(data), False, []
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
-        return _load_part(data, str(error))
-    except RecursionError:
-        return None, False, [RawNote("", "refused: it nests deeper than any dump")]
+        data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        try:
+            return msgspec.json.decode(data), False, []
+        except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+            return _load_part(data, str(error))
+        except RecursionError:
+            return None, False, [RawNote("", "refused: it nests deeper than any dump")]
     except MemoryError:
-        return None, False, [RawNote("", "refused: it asks for more memory than a dump of its size can need")]
+        pass
+    return load_first(path)
+
+
+def load_first(path: Path) -> tuple[Any, bool, list[RawNote]]:
+    """So much of the file as fits whatever is in it, where all of it does not."""
+    try:
+        with path.open("rb") as file:
+            value, kept, end = _whole_entries(file.read(min(path.stat().st_size // 4, FIRST)))
+        if kept:
+            note = f"{TOO_MUCH}: kept the {kept} entries at its beginning"
+            return value, True, [RawNote(f"offset {end}", note)]
+    except MemoryError:
+        pass
+    return None, False, [RawNote("", f"refused: {TOO_MUCH}")]
 
 
 def _load_part(data: bytes, error: str) -> tuple[Any, bool, list[RawNote]]:
     """The whole entries before the place where the text breaks."""
     if not data:
         return None, True, [RawNote("offset 0", EMPTY)]
-    found = _ENTRIES.search(data)
-    if found is None:
+    value, kept, end = _whole_entries(data)
+    if value is None:
         return None, True, [RawNote("", f"not readable as JSON: {error:.120}")]
-    text = data[found.end() :].decode("utf-8", "replace")
+    if not kept:
+        return None, True, [RawNote(f"offset {end}", f"no whole entry: {error:.120}")]
+    what = (
+        f"the text breaks off here: kept the {kept} entries before it; what follows them is lost "
+        "(configuration of the groups, version)"
+    )
+    return value, True, [RawNote(f"offset {end}", what)]
+
+
+def _whole_entries(data: bytes) -> tuple[Any, int, int]:
+    """What a text that breaks holds of one dump, or of several ranks': the value that dumps with these entries would
+    be, how many they are, and where the last one ends. None where no dump begins."""
+    text = data.decode("utf-8", "replace")
+    found: dict[int | None, list[Any]] = {}
+    end, whole = 0, True
+    while whole and (match := _ENTRIES.search(text, end)) is not None:
+        before = _RANK_BEFORE.search(text, max(end, match.start() - 120), match.start())
+        entries, end, whole = _list_from(text, match.end())
+        found.setdefault(int(before[1]) if before else None, entries)
+    if not found:
+        return None, 0, 0
+    kept = sum(map(len, found.values()))
+    end = len(text[:end].encode("utf-8", "replace"))
+    if None in found:  # nobody's, as in a file of one rank; others beside it cannot be told apart from it
+        return {"entries": found[None]}, len(found[None]), end
+    return {str(rank): {"entries": entries} for rank, entries in found.items()}, kept, end
+
+
+def _list_from(text: str, position: int) -> tuple[list[Any], int, bool]:
+    """The items of a list that begins before a place, where the last one ends, and whether the list ends there."""
     decode = json.JSONDecoder().raw_decode
-    entries: list[Any] = []
-    position = 0
+    items: list[Any] = []
     while True:
         while position < len(text) and text[position] in ", \r\n\t":
             position += 1
         try:
-            entry, position = decode(text, position)
+            item, position = decode(text, position)
         except (ValueError, RecursionError):
-            break
-        entries.append(entry)
-    if not entries:
-        return None, True, [RawNote(f"offset {found.end()}", f"no whole entry: {error:.120}")]
-    note = RawNote(
-        f"offset {found.end() + len(text[:position].encode())}",
-        f"the text breaks off here: kept the {len(entries)} entries before it; what follows them is lost "
-        "(configuration of the groups, version)",
-    )
-    return {"entries": entries}, True, [note]
+            return items, position, text[position : position + 1] == "]"
+        items.append(item)
 
 
 def dumps_in(value: Any) -> list[tuple[int | None, dict[str, Any]]]:
