@@ -22,6 +22,7 @@ from rankandfile.reason.divergence.habits import (
     first_time,
     goes_without,
     goes_without_several,
+    gone_by,
 )
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts

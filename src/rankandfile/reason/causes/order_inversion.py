@@ -28,6 +28,7 @@ from rankandfile.reason.toolbox import (
     first_time,
     goes_without,
     goes_without_several,
+    gone_by,
     in_calls,
     in_document,
     lookup,
@@ -273,7 +274,7 @@ def _only_order(facts: Facts, wait_end: WaitEnd, p: DivergencePoint) -> bool:
     all of the circle have come to all of its calls, it has made the missing one right after that."""
     late = 1 if any(facts.waits.pending[i].lacking for i in wait_end.pending) else 2
     if p.kind == "skipped" and p.how != "left" and p.confirmed <= late and p.length == 1 and _collective(p):
-        return not goes_without_several(facts, p)
+        return not goes_without_several(facts, p) and not gone_by(facts, p)
     return p.kind == "swapped"
 
 
