@@ -32,7 +32,9 @@ from rankandfile.reason.toolbox import (
     in_calls,
     in_document,
     lookup,
+    pending_row,
     pl,
+    threads,
     waiting_sentence,
 )
 from rankandfile.reason.verdict.finding import Finding
@@ -88,6 +90,8 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
         f"{f', {where}' if where else ''}, and the other one after it: the same calls in another order."
     )
+    thread = threads.of_another_thread(facts, p.came, p.expected)
+    sentence += threads.in_words(thread)
     return Finding(
         cause=CAUSE.word,
         confidence="established",
@@ -95,7 +99,7 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} first"),
         divergence=in_document.divergence(facts, p, "swapped"),
-        location=lookup.location_of(facts, p.came),
+        location=thread or lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the minority's order is the right one",
     )
@@ -199,10 +203,15 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
     if open_:
         who = f"{who[:-1]}, and no round before shows the right one."
+    thread = threads.of_another_thread(facts, *(pending_row(facts, call) for call in calls[:4]))
     return Finding(
         cause=CAUSE.word,
         confidence="hypothesis" if open_ else "supported" if by_most else "established",
-        sentence=told(circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]), who),
+        sentence=told(
+            circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]),
+            who + threads.in_words(thread),
+        ),
+        location=thread,
         culprits=culprits,
         doing=dict.fromkeys(culprits, "in the circle"),
         divergence=in_document.circle(facts, wait_end, out_of_order),

@@ -21,8 +21,8 @@ _LOOPS = ("for ", "async for ", "while ")
 def with_source(diagnosis: Diagnosis, found: SourceFindings, case: Case) -> Diagnosis:
     """The diagnosis with what the source code adds to its verdicts.
 
-    A location that only repeats a call of those who waited is taken away where the source was asked and had no answer:
-    it is in the divergence already, and is not where the ranks went different ways.
+    A location that only repeats a call of the dumps is taken away where the source was asked and had no answer: it
+    is in the divergence already, and is not where the ranks went different ways.
     """
     pairs = zip(diagnosis.verdicts, found.of_verdicts, strict=True)
     raw = Raw(case)
@@ -90,23 +90,10 @@ ADDED_BY_CODE = (_whom_it_names, _which_exact_cause, _at_which_line, _not_yet_th
 
 def _with_code(verdict: Verdict, said: SourceFinding | None, check: Check) -> Verdict:
     if said is None:
-        return verdict if _where_it_went(verdict) else msgspec.structs.replace(verdict, location=None)
+        return msgspec.structs.replace(verdict, location=None)
     for add in ADDED_BY_CODE:
         verdict = add(verdict, said, check)
     return verdict
-
-
-def _where_it_went(verdict: Verdict) -> bool:
-    """Whether the verdict's own place is where a culprit went, which says more than none; the call that it left out, or
-    that others made, is in the divergence already."""
-    said, named = verdict.location, {one.rank for one in verdict.culprits}
-    cohorts = verdict.divergence.cohorts if verdict.divergence is not None else []
-    places = {
-        (cohort.call.file, cohort.call.line): named & set(parse_ranks(cohort.ranks))
-        for cohort in cohorts
-        if cohort.call is not None
-    }
-    return said is not None and bool(places.get((said.file, said.line), True))
 
 
 def _in_the_loop(verdict: Verdict) -> Verdict:

@@ -14,6 +14,7 @@ from .of_one_rank import (
     held,
     raised,
     remaining,
+    went_to,
 )
 from .of_two_cohorts.chosen import diverged
 
@@ -44,4 +45,4 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     if verdict.cause == "group_mismatch" and (found := guarded(search, verdict)) is not None:
         return found
     found = diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
-    return found or said_upon(search, verdict)
+    return found or said_upon(search, verdict) or went_to(search, verdict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.flow import deciding
 from rankandfile.source.program.places import SourcePlace
 
@@ -83,6 +84,25 @@ def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
         if place is not None and reason is not None and reason.level == "varying":
             return FoundLine(place, condition.line, condition.text, reason, kind="place")
     return None
+
+
+def went_to(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The place that the verdict itself names, where it is that of a culprit's own call, or of no call: it says more
+    than none. The call that was left out, or that others made, is not where the ranks went different ways."""
+    place, named = verdict.location, {one.rank for one in verdict.culprits}
+    if place is None or place.line is None:
+        return None
+    cohorts = verdict.divergence.cohorts if verdict.divergence is not None else ()
+    made_there = [
+        parse_ranks(cohort.ranks)
+        for cohort in cohorts
+        if cohort.call is not None and (cohort.call.file, cohort.call.line) == (place.file, place.line)
+    ]
+    if not all(named & set(ranks) for ranks in made_there):
+        return None
+    frame = Frame((place.function or "").rsplit(".", 1)[-1], place.file, place.line)
+    found = search.places.find(frame)
+    return FoundLine(found, found.line) if found is not None and found.known else None
 
 
 def deadline(search: Search) -> FoundLine | None:
