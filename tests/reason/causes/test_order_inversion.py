@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.reason import data_parallel, gloo_jobs, loops, no_dumps, transfers
 from support.reason.building import WORLD, Call, Job, Step, case_of, hidden, loop
 from support.reason.witnesses import C10D, Witnesses, best, blamed
@@ -368,3 +370,51 @@ def test_one_call_too_few_may_come_late() -> None:
     verdict = averaged(1)
     assert blamed(verdict) == [3]
     assert "order_inversion" in {verdict.cause, *(one.cause for one in verdict.alternatives)}
+
+
+def pair(late: int, healthy: int = 3) -> Verdict:
+    """Two groups of pairs; each round sums over the one, then over the other. In the last, rank 3 makes the second sum
+    without the first; `late`: the line of that second one."""
+    groups = {"rows": [0, 1], "rows2": [2, 3], "columns": [0, 2], "columns2": [1, 3], WORLD: [0, 1, 2, 3]}
+
+    def step(rank: int, last: int = 40) -> list[Step]:
+        rows, columns = ("rows", "rows2")[rank // 2], ("columns", "columns2")[rank % 2]
+        return [
+            *[Call(rows, "all_to_all", 64, "train.py:30")] * 4,
+            Call(columns, "all_reduce", 64, "train.py:35"),
+            Call(WORLD, "all_reduce", 64, f"train.py:{last}"),
+        ]
+
+    programs = {rank: loop(step(rank), healthy + 1) for rank in range(4)}
+    programs[3] = [*loop(step(3), healthy), *step(3, late)[4:]]
+    descs = {"rows": "rows", "rows2": "rows", "columns": "columns", "columns2": "columns"}
+    return diagnose(case_of(Job(groups, programs, backend="gloo", descs=descs))).verdicts[0]
+
+
+def test_who_stands_behind_the_line_of_the_missing_call_left_it_out() -> None:
+    found = pair(40)
+    assert (found.cause, found.confidence, blamed(found)) == ("skipped_collective", "supported", [3])
+
+
+def test_calls_of_two_threads_come_in_any_order() -> None:
+    """Behind a writer's back the training makes its next call; who writes faster makes them the other way round."""
+    train, publish = Call(WORLD, "all_reduce", 64, "train.py:5"), Call(WORLD, "barrier", 1, "writer.py:33")
+    check = Call(WORLD, "all_gather", 8, "train.py:9")
+    programs: dict[int, list[Step]] = {rank: [*loop([train], 6), publish, train, check] for rank in range(3)}
+    programs[1] = [*loop([train], 6), train, publish, check]
+    case = case_of(Job({WORLD: [0, 1, 2]}, programs))
+    begins = {"frame": case.frames.height, "function": "_bootstrap", "file": "/usr/lib/python3.11/threading.py",
+              "line": 1002, "is_torch": True}  # fmt: skip
+    frames = pl.concat([case.frames, pl.DataFrame([begins], schema=case.frames.schema)])
+    writer = case.frames.filter(pl.col("line") == 33)["frame"][0]
+    beneath = pl.when(pl.col("site") == writer).then(
+        pl.concat_list("frames", pl.lit(begins["frame"], case.frames.schema["frame"]))
+    )
+    stacks = case.stacks.with_columns(frames=beneath.otherwise(pl.col("frames")))
+    found = diagnose(replace(case, frames=frames, stacks=stacks)).verdicts[0]
+    assert (found.cause, found.confidence, blamed(found)) == ("order_inversion", "established", [1])
+    assert "Two threads of a rank make them" in found.sentence
+    assert found.location is not None and (found.location.file, found.location.line) == (
+        "/workspace/writer.py",
+        33,
+    )

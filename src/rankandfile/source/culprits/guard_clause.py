@@ -45,7 +45,7 @@ def who_turned_back(
     ):
         return None
     side = _turned_back(found, divergence)
-    if side is None or _TURNED_BACK.off:
+    if side is None or _goes_on_inside(found, guard, side) or _TURNED_BACK.off:
         return None
     other = next(each for each in sides(divergence) if each is not side)
     ranks = ranks_of(side)
@@ -59,6 +59,14 @@ def who_turned_back(
         sentence=f"The test there is a guard clause, written for the exception: it turned {ranks_in_words(side)} back.",
         cause=_CAUSES.get(type(guard.body[-1])),
     )
+
+
+def _goes_on_inside(found: FoundLine, guard: ast.If, side: Side) -> bool:
+    """Its next call is one of the guard's own: a way like the other one."""
+    assert found.decision is not None
+    last = guard.end_lineno or guard.lineno
+    own = found.decision.branching.frame[:2]
+    return any(frame[:2] == own and guard.lineno < frame.line <= last for frame in side.path)
 
 
 def _turned_back(found: FoundLine, divergence: CodeDivergence) -> Side | None:
