@@ -55,7 +55,8 @@ def lag_between_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint |
     # In rings that go back to the start every call is there: what was left out shows itself.
     if not 1 < len(shared) <= _MOST_RANKS or not shared <= {*wrapped}:
         return None
-    found = [lag for pair in permutations(groups) if (lag := _lag(facts.call_table, *pair, sorted(shared)))]
+    ranks = sorted(shared)
+    found = [lag for a, b in permutations(groups, 2) if (lag := _lag(facts.call_table, a, b, ranks))]
     if not found:
         return None
     lag = min(found, key=lambda each: (abs(each.calls), each.calls))
