@@ -47,6 +47,8 @@ def _did(verdict: Verdict) -> str:
         (one.doing or "").startswith("aborted itself") for one in verdict.named
     ):
         return "aborted itself"
+    if verdict.cause == "group_mismatch" and verdict.divergence is None:
+        return "made other groups than the others"
     if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:
         return "wait for each other's messages"
     return (found.did if found is not None else "") or f"({cause_words(verdict.cause)})"

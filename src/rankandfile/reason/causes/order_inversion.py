@@ -179,7 +179,7 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "cycle":
         return None
     p = find_divergence(facts, wait_end)
-    if p is not None and p.culprits and not _only_order(facts, wait_end, p):
+    if p is not None and (p.culprits or p.against is not None) and not _only_order(facts, wait_end, p):
         # A call left out or added explains the circle.
         return None
     if goes_without(facts, wait_end):

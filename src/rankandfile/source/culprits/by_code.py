@@ -24,6 +24,7 @@ from rankandfile.source.culprits.by_few import (
     sides,
     the_fewer,
     who_came_alone,
+    who_made_another,
     who_ran_out,
     who_stopped,
 )
@@ -55,6 +56,8 @@ _ROUNDS = 3
 
 def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> NamedByCode | None:
     """None where the evidence names somebody already, or the code nobody."""
+    if found.kind == "some_make" and verdict.hang and not verdict.culprits:
+        return who_made_another(verdict, found)
     if (
         not verdict.hang
         or verdict.culprits

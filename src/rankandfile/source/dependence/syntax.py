@@ -59,6 +59,16 @@ def text(node: ast.AST, longest: int = 80) -> str:
     return code if len(code) <= longest else code[: longest - 3] + "..."
 
 
+def asked_first(node: ast.If) -> bool:
+    """`if key not in kept:` before `kept[key] = ...`: each is made once, when it is first asked for."""
+    test = node.test
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotIn):
+        return False
+    kept = ast.dump(test.comparators[0])
+    items = (part for each in node.body for part in ast.walk(each) if isinstance(part, ast.Subscript))
+    return any(isinstance(item.ctx, ast.Store) and ast.dump(item.value) == kept for item in items)
+
+
 def constant(e: ast.expr | None) -> object:
     """The value of a literal; None for everything else."""
     if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) and isinstance(e.operand, ast.Constant):

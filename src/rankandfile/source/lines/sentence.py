@@ -59,6 +59,7 @@ _FROM = {
     "anew": "Whether there was anything new is decided by",
     "put_off": "Whether it is, is decided by",
     "barred": "The others are kept from it by",
+    "some_make": "Who comes to make another group before is decided by",
     "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",
     "logged": "How many values a rank logs is decided by",

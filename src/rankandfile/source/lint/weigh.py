@@ -8,7 +8,7 @@ import re
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
-from rankandfile.source.dependence.syntax import text
+from rankandfile.source.dependence.syntax import asked_first
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.effects.parting import SWALLOWS, Parting
 
@@ -139,14 +139,7 @@ def _only_an_order(parting: Parting, reason: Reason) -> bool:
 
 def _remembered(parting: Parting, reason: Reason) -> bool:
     """What is made once under a key that is the rank's own is made by each rank once."""
-    owner, test = parting.owner, getattr(parting.owner, "test", None)
-    if reason.source not in RANK or not isinstance(owner, ast.If) or not isinstance(test, ast.Compare):
-        return False
-    if not isinstance(test.ops[0], ast.NotIn):
-        return False
-    known = text(test.comparators[0], 200)
-    stored = (node for s in owner.body for node in ast.walk(s) if isinstance(node, ast.Subscript))
-    return any(isinstance(node.ctx, ast.Store) and text(node.value, 200) == known for node in stored)
+    return reason.source in RANK and isinstance(parting.owner, ast.If) and asked_first(parting.owner)
 
 
 def _set_up(parting: Parting, reason: Reason) -> bool:
