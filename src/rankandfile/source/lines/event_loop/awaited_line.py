@@ -50,7 +50,7 @@ def awaited_line(search: Search, rank: int, place: SourcePlace) -> FoundLine | N
             break
     if not waits.whole or not waits.found:
         return None
-    return _in_a_thread(search, rank, waits.found) or _told(place, waits.found)
+    return _in_a_thread(search, rank, waits.found) or _told(rank, place, waits.found)
 
 
 def _in_the_loop(search: Search, rank: int, place: SourcePlace) -> bool:
@@ -86,7 +86,8 @@ def _in_a_thread(search: Search, rank: int, waits: Sequence[Wait]) -> FoundLine 
     if len(found) != 1:
         return None
     place, wait = next(iter(found.values()))
-    story = f"A thread of its pool stands in what its coroutine awaits by {_named(wait.chain[-1])}."
+    at = _named(wait.chain[-1])
+    story = f"A thread of the pool of rank {rank} stands in what its coroutine awaits by {at}."
     return FoundLine(place, place.line, kind="awaits", story=story)
 
 
@@ -102,19 +103,19 @@ def _functions(search: Search, wait: Wait) -> list[Function]:
     return [f for cls in classes if (f := method(cls, wait.runs.attr)) is not None]
 
 
-def _told(place: SourcePlace, waits: Sequence[Wait]) -> FoundLine:
+def _told(rank: int, place: SourcePlace, waits: Sequence[Wait]) -> FoundLine:
     left = _without_locks(waits)
     chains = [_lifted(wait.chain) for wait in left]
     ends = list({(step.function.module.path, step.node.lineno): step for *_, step in chains}.values())
     but = ", but for locks that the end of a block gives back" if len(left) < len(waits) else ""
     if len(ends) == 1:
         says = f"only {_named(ends[0])} has no limit that the source shows{but}."
-        story = f"It waits in its event loop: of what its coroutine awaits, {says}"
+        story = f"Rank {rank} waits in its event loop: of what its coroutine awaits, {says}"
         return _line(ends[0], " ".join(filter(None, [story, skipped(left[0].chain, ends[0])])))
     shown = ", ".join(map(_named, ends[:_SHOWN]))
     more = f", and {len(ends) - _SHOWN} more" if len(ends) > _SHOWN else ""
     says = f"these have no limit that the source shows{but}: {shown}{more}."
-    story = f"It waits in its event loop: of what its coroutine awaits, {says}"
+    story = f"Rank {rank} waits in its event loop: of what its coroutine awaits, {says}"
     common = _common(chains)
     return (
         _line(common, story)

@@ -59,8 +59,8 @@ def skipped(chain: Chain, step: Step) -> str:
         return ""
     file = function.module.path.rsplit("/", 1)[-1]
     return (
-        f"What it takes there `{text(later[0])}` ({file}:{later[0].lineno}) gives back, which is in no `finally`: an "
-        "exception on the way to it leaves it out."
+        f"`{text(later[0])}` ({file}:{later[0].lineno}), which gives back what is taken there, is in no `finally`: an "
+        "exception before it skips it."
     )
 
 
