@@ -11,6 +11,7 @@ from rankandfile.source.program.places import SourcePlace
 from .arguments import assigned
 from .call_paths import Frame
 from .data_loading import only_wait
+from .event_loop.awaited_line import awaited_line
 from .exception_origin import condition_of_raise
 from .found_line import FoundLine, Search
 from .held_line import dead_holder, innermost, standing
@@ -26,7 +27,8 @@ def held(search: Search, rank: int) -> FoundLine | None:
     dead = dead_holder(search.places, search.paths, rank, found.place)
     if dead is not None:
         return FoundLine(dead, dead.line, kind="raised")
-    return FoundLine(found.place, found.line, found.condition, kind="held")
+    waits = awaited_line(search, rank, found.place)
+    return waits or FoundLine(found.place, found.line, found.condition, kind="held")
 
 
 @heuristic("died with the lock", "a lock is held by a thread that has ended")

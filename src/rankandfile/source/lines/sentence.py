@@ -104,6 +104,8 @@ def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
         )
     if found.kind == "loop":
         return _because(found)
+    if found.kind == "awaits":
+        return found.story
     if found.kind == "held" and found.condition:
         return f"It stays in `{_short(found)}` ({_at(found)})."
     return ""
