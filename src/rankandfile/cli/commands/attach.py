@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankandfile.capture.watch.rings import Seen
 
 PANEL = LIVE
-ORDER = 50
+ORDER = 30
 EXAMPLES = (
     "raf attach 4711",
     "raf attach $(pgrep -f train.py) --src train/ --out hang/",

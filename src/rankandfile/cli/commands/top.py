@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankandfile.capture.live.standing import Stands
 
 PANEL = LIVE
-ORDER = 55
+ORDER = 35
 EXAMPLES = (
     "raf top",
     "raf top 4711 --every 5",
