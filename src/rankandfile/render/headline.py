@@ -88,7 +88,9 @@ def place(verdict: Verdict) -> str:
     for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
         call = cohort.call
         if call is not None and call.file is not None and named & set(parse_ranks(cohort.ranks)):
-            return plain(f"at {place_text(base_name(call.file), call.line)}")
+            # "skipped a collective at ...": of a call that was made, only what says so may stand beside its place.
+            own = "at" if verdict.divergence and verdict.divergence.kind == "substituted" else "next call:"
+            return plain(f"{own} {place_text(base_name(call.file), call.line)}")
     return ""
 
 

@@ -122,7 +122,10 @@ def _advice(sheet: Sheet) -> Iterator[Part]:
     if verdict.remedies:
         yield "fix", [sheet.cut(_remedy(verdict.remedies[0], 2 * sheet.width), 2), *_patch(sheet)]
     if verdict.anti_advice:
-        yield "not", [sheet.text(_without_do_not(line)) for line in verdict.anti_advice[: sheet.room.advice]]
+        yield (
+            "don't",
+            [sheet.text(_without_do_not(line)) for line in verdict.anti_advice[: sheet.room.advice]],
+        )
 
 
 def _next(sheet: Sheet) -> Iterator[Part]:
@@ -130,6 +133,13 @@ def _next(sheet: Sheet) -> Iterator[Part]:
     for one in sheet.verdict.missing_evidence[:1]:
         yield "next", [sheet.cut(f"{one.what}: {one.how}", 3)]
         return
+    for other in sheet.verdict.alternatives[:1]:
+        if other.decided_by:
+            yield (
+                "next",
+                [sheet.cut(f"{other.sentence.rstrip('.')}: look at {other.decided_by.rstrip('.')}", 3)],
+            )
+            return
     for probe in sheet.verdict.probes[:1]:
         yield "next", [sheet.cut(f"{probe.title}: {probe.text}", 3)]
 

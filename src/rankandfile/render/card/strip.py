@@ -72,7 +72,8 @@ def _came(verdict: Verdict, cohort: Cohort, ranks: set[int]) -> str:
         and ranks <= set(parse_ranks(one.ranks))
         for one in verdict.waits
     )
-    return f"{'waits' if len(ranks) == 1 else 'wait'} in {came}" if waits else came
+    by = f" ({call.implied_by.removesuffix(' here')})" if call.implied_by else ""
+    return f"{'waits' if len(ranks) == 1 else 'wait'} in {came}{by}" if waits else f"{came}{by}"
 
 
 def _odd(verdict: Verdict, cohort: Cohort | None, doing: str) -> str:
