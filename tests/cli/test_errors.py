@@ -157,6 +157,8 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("mcp /nowhere", "/nowhere"),
         ("show ring /nowhere", "/nowhere"),
         ("attach 4194399", "no process"),
+        ("attach train.py", "raf attach $(pgrep -f train.py)"),
+        ("top train.py", "raf top $(pgrep -f train.py)"),
         ("attach 1 -o {garbage}/below", "cannot write"),
         ("control run -o {garbage}/below -- train.py", "cannot write"),
         ("run -o {garbage}/below -- true", "cannot write"),

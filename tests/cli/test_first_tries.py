@@ -143,7 +143,9 @@ def test_a_project_says_it_once(raf: Raf, tmp_path: Path, monkeypatch: pytest.Mo
     done = raf("diagnose")
     assert done.status == 1
     assert "trainer.py:40" in done.out, "its source, too"
-    assert "broadcast #85 trainer.py:59 (DDP may broadcast buffers)" in done.out, "no line there says broadcast"
+    assert "broadcast #85 trainer.py:59 (DDP may broadcast buffers)" in done.out, (
+        "no line there says broadcast"
+    )
 
 
 def test_a_file_gets_all_of_it_in_the_format_of_its_name(raf: Raf, tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def _address() -> str:
     except PackageNotFoundError:
         found = []
     known = dict(one.split(", ", 1) for one in found)
-    return f" to {known['Issues']}" if "Issues" in known else " to whom you have it from"
+    return f" to {known['Issues']}" if "Issues" in known else ""
 
 
 def _place(error: Exception) -> str:

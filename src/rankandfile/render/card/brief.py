@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Alternative, Remedy
+from rankandfile.model.diagnosis import Alternative, Remedy, Standing
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
 from rankandfile.render.headline import cause_beside, headline, place, sure
 from rankandfile.render.words import cause_words, counted, flagged_text, job_size, said_ranks, standing_text
@@ -18,6 +18,7 @@ from . import strip
 from .sheet import Part, Sheet
 
 _STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
+_PLACE = re.compile(r"[\w-]+\.\w+:\d+")
 _MOST_NAMES, _MOST_STANDINGS, _MOST_PROOFS = 3, 6, 5
 
 
@@ -90,14 +91,24 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
 
 
 def _standings(sheet: Sheet) -> Iterator[Part]:
-    """Where everybody is, the odd ones first: what there is to go on with where nobody is to blame for sure."""
-    where, world = sheet.diagnosis.standings, sheet.diagnosis.job.world_size
+    """Where everybody is, the odd ones first, as far as the sentence does not say it: what there is to go on with where
+    nobody is to blame for sure."""
+    world = sheet.diagnosis.job.world_size
+    where = [one for one in sheet.diagnosis.standings if not _said(one, sheet.verdict.sentence)]
     lines = [
         sheet.cut(f"{_who(one.ranks, world, sheet)} {sheet.signs.then} {standing_text(one)}", 2)
         for one in where[:_MOST_STANDINGS]
     ]
     if lines:
         yield "stands", [*lines, *sheet.more(len(where) - _MOST_STANDINGS, "place", where=": -v")]
+
+
+def _said(one: Standing, sentence: str) -> bool:
+    """Whether the sentence names its place, and its ranks."""
+    places = _PLACE.findall(one.what)
+    numbers = re.findall(r"\d+", one.ranks)
+    in_words = set(re.findall(r"(?<![\w.:])\d+(?![\w:])", sentence))
+    return bool(places and numbers) and places[0] in _PLACE.findall(sentence) and in_words >= {*numbers}
 
 
 def _who(ranks: str, world: int | None, sheet: Sheet) -> str:
