@@ -121,7 +121,7 @@ def test_whatever_is_said_is_said_in_plain_words(room: str) -> None:
 
 def test_where_nobody_is_named_the_next_step_tells_the_alternative_apart() -> None:
     shows = shown(document("network_stalled"), 100)
-    assert "next    One link or adapter may have failed: look at NCCL's log" in shows
+    assert "next    to exclude link error: look at NCCL's log, the kernel log" in shows
     assert "which devices began" not in shows, "every device is known to have begun it"
 
 

@@ -145,11 +145,9 @@ def _next(sheet: Sheet) -> Iterator[Part]:
         yield "next", [sheet.cut(f"{one.what}: {one.how}", 3)]
         return
     for other in sheet.verdict.alternatives[:1]:
-        if other.decided_by:
-            yield (
-                "next",
-                [sheet.cut(f"{other.sentence.rstrip('.')}: look at {other.decided_by.rstrip('.')}", 3)],
-            )
+        if other.decided_by and other.cause != "undetermined":
+            words = f"to exclude {cause_words(other.cause)}: look at {other.decided_by.rstrip('.')}"
+            yield "next", [sheet.cut(words, 3)]
             return
     for probe in sheet.verdict.probes[:1]:
         yield "next", [sheet.cut(f"{probe.title}: {probe.text}", 3)]
