@@ -19,6 +19,7 @@ from .sheet import Part, Sheet
 
 _STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
 _PLACE = re.compile(r"[\w-]+\.\w+:\d+")
+_CALL = re.compile(r"in (?P<op>\w+) #(?P<seq>\d+)")
 _MOST_NAMES, _MOST_STANDINGS, _MOST_PROOFS = 3, 6, 5
 
 
@@ -104,11 +105,14 @@ def _standings(sheet: Sheet) -> Iterator[Part]:
 
 
 def _said(one: Standing, sentence: str) -> bool:
-    """Whether the sentence names its place, and its ranks."""
-    places = _PLACE.findall(one.what)
-    numbers = re.findall(r"\d+", one.ranks)
-    in_words = set(re.findall(r"(?<![\w.:])\d+(?![\w:])", sentence))
-    return bool(places and numbers) and places[0] in _PLACE.findall(sentence) and in_words >= {*numbers}
+    """Whether the sentence names its place or its call, and its ranks."""
+    numbers = set(re.findall(r"\d+", one.ranks))
+    if not numbers or not numbers <= set(re.findall(r"(?<![\w.:])\d+(?![\w:])", sentence)):
+        return False
+    if places := _PLACE.findall(one.what):
+        return places[0] in _PLACE.findall(sentence)
+    call = _CALL.fullmatch(one.what)
+    return bool(call and f"the {call['op']}" in sentence and f"seq {call['seq']})" in sentence)
 
 
 def _who(ranks: str, world: int | None, sheet: Sheet) -> str:
@@ -118,8 +122,10 @@ def _who(ranks: str, world: int | None, sheet: Sheet) -> str:
 def _why(sheet: Sheet) -> Iterator[Part]:
     where = sheet.verdict.location
     why = where and (where.because or where.why_it_can_differ)
-    if why:
-        yield "why", [sheet.cut(why, 2)]
+    if where and why:
+        # "It" is what the row above shows.
+        said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
+        yield "why", [sheet.cut(why if said == why else f"the condition {said}", 2)]
     if where and where.flagged_before:
         yield "lint", [sheet.cut(flagged_text(where.flagged_before))]
 
