@@ -6,15 +6,12 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .told import Parameter, parameters
-
-if TYPE_CHECKING:
-    from typer import Context
 
 _WIDTH = 100
 _HARD_SPACE = "\N{NO-BREAK SPACE}"
@@ -23,16 +20,16 @@ _LEFT = 22
 
 
 class HelpOfCommand(TyperCommand):
-    def format_help(self, ctx: Context, formatter: Any) -> None:
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_page(self, ctx))
 
 
 class HelpOfGroup(TyperGroup):
-    def format_help(self, ctx: Context, formatter: Any) -> None:
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_page(self, ctx))
 
 
-def _page(command: Any, ctx: Context) -> str:
+def _page(command: Any, ctx: Any) -> str:
     width = min(shutil.get_terminal_size((80, 24)).columns, _WIDTH)
     said = _parameters(command, ctx)
     arguments, options = [one for one in said if not one.names], [one for one in said if one.names]
@@ -53,7 +50,7 @@ def _page(command: Any, ctx: Context) -> str:
     return "\n".join(parts)
 
 
-def _parameters(command: Any, ctx: Context) -> list[Parameter]:
+def _parameters(command: Any, ctx: Any) -> list[Parameter]:
     """Those of the command's function, and the ones that Typer adds."""
     ours = {one.key: one for one in parameters(command.callback)} if command.callback else {}
     return [
