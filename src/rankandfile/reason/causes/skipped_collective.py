@@ -53,7 +53,7 @@ loss.backward()
 
 The rank goes on and makes the *next* call, which pairs with the call that it left out. Where both have the same size,
 nothing stops: the job trains on wrong numbers until two calls no longer fit. That is why the place where it stopped is
-often far behind the place where it went wrong. Look at the divergence, not at the last call.
+often far from the place where it went wrong. Look at the divergence, not at the last call.
 """,
     scenario="skip-nonfinite-3d",
 )

@@ -159,14 +159,14 @@ def or_otherwise(facts: Facts, p: DivergencePoint) -> tuple[Alternative, ...]:
 
 
 def ways_words(ways: DivergingLines) -> str:
-    """`Their ways part in train, train.py, at lines 41 and 49.`"""
+    """`They go different ways in train, train.py, at lines 41 and 49.`"""
     one, other = ways.lines
-    return f"Their ways part in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
+    return f"They go different ways in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
 
 
 def without_ways(sentence: str) -> str:
     """The same without what `ways_words` says: where the source has the condition, that is the one place."""
-    return re.sub(r" Their ways part in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
+    return re.sub(r" They go different ways in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
 
 
 def without_leaving(words: str) -> str:

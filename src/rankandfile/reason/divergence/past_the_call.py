@@ -54,7 +54,7 @@ class Passed(NamedTuple):
     """The few that made it left the rounds that these are still in."""
 
 
-@heuristic("stands past the call", "a host behind the line of a call that its like made has left it out")
+@heuristic("stands past the call", "a host past the line of a call that its like made has left it out")
 def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
     found: list[tuple[int, int, lookup.Row, bool]] = []
