@@ -31,6 +31,8 @@ _SAID = " is an exception that this rank alone has met "
 _FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
 _RENAMED = re.compile(r"^`\w+` is set at \S+ from `\w+`$")
+_BEGINS = (" holds this rank's batches only ", " is this rank's own shard, ")
+"""Where data is the rank's own; how it came to be that is no part of the way."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 _CONNECTED = "is_initialized()"
 _OR_NOT_RAISED = f"{_OR_NOT}except "
@@ -68,7 +70,7 @@ def of_reason(reason: Reason, group: str = "") -> Severity | None:
     if reason.level not in ("axes", "varying") or not within(group, reason):
         return None
     doubts = sum(_OR_NOT in step.words for step in reason.chain)
-    far = reason.source in ORDERS or len(reason.chain) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
+    far = reason.source in ORDERS or _steps(reason) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
     return "hint" if far else "warning"
 
 
@@ -94,7 +96,13 @@ def _far(parting: Parting, reason: Reason) -> bool:
             return _OR_NOT not in reason.chain[-2].words
         # Another name for the same is no step away.
         return sum(not _RENAMED.search(step.words) for step in reason.chain) > 2 or doubts > 0
-    return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+    return _steps(reason) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+
+
+def _steps(reason: Reason) -> int:
+    """How long the way is to what the rank alone has."""
+    begins = (n for n, step in enumerate(reason.chain, 1) if any(words in step.words for words in _BEGINS))
+    return next(begins, len(reason.chain))
 
 
 def _agreed_elsewhere(parting: Parting, reason: Reason) -> bool:
