@@ -106,7 +106,6 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 
 _FEWEST_MEMBERS, _FEWEST_CALLS = 3, 2
-
 _MOST_MEMBERS = 64
 
 
@@ -282,13 +281,10 @@ def _only_order(facts: Facts, wait_end: WaitEnd, p: DivergencePoint) -> bool:
     """Left out as far as it got: stopped in the very call that follows the missing one, it may have meant both. Where
     all of the circle have come to all of its calls, it has made the missing one right after that."""
     late = 1 if any(facts.waits.pending[i].lacking for i in wait_end.pending) else 2
-    if p.kind == "skipped" and p.how != "left" and p.confirmed <= late and p.length == 1 and _collective(p):
+    numbered = p.expected is not None and p.expected["slot"] is not None
+    if p.kind == "skipped" and p.how != "left" and p.confirmed <= late and p.length == 1 and numbered:
         return not goes_without_several(facts, p) and not gone_by(facts, p)
     return p.kind == "swapped"
-
-
-def _collective(p: DivergencePoint) -> bool:
-    return p.expected is not None and p.expected["slot"] is not None
 
 
 def _evidence(facts: Facts, wait_end: WaitEnd) -> tuple[str, ...]:

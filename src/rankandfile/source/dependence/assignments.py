@@ -24,6 +24,7 @@ from .syntax import (
     argument,
     arguments,
     dotted,
+    loop_over,
     stored,
 )
 
@@ -103,25 +104,11 @@ def defined(function: Function, node: Node) -> Iterator[Definition]:
     """The names that this piece of syntax gives a value, and how."""
     for found in _defined(function, node):
         yield found
-        holder = _holder(function, found) if found.how == "mutate" else None
+        holder = loop_over(function, found.site, found.name) if found.how == "mutate" else None
         if holder is not None:
+            # `for row in rows: row[0] = x` changes `rows`, too.
             path = (("item", None), *found.path)
             yield Definition(holder, node, "mutate", found.value, path, found.site)
-
-
-def _holder(function: Function, found: Definition) -> str | None:
-    """Whose item it is that is changed: `for row in rows: row[0] = x` changes `rows`, too."""
-    for outer in ancestors(function.module, found.site) if found.site is not None else ():
-        if outer is function.node:
-            break
-        if isinstance(outer, (ast.For, ast.AsyncFor)):
-            items, target = outer.iter, outer.target
-            if isinstance(items, ast.Call) and dotted(items.func) == "enumerate" and items.args:
-                items = items.args[0]
-                target = target.elts[-1] if isinstance(target, ast.Tuple) else target
-            if isinstance(target, ast.Name) and target.id == found.name:
-                return dotted(items)
-    return None
 
 
 def _defined(function: Function, node: Node) -> Iterator[Definition]:

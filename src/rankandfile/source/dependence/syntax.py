@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from rankandfile.source.program.kept import kept
-from rankandfile.source.program.modules import Module
+from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.walking import children as inner_nodes
 from rankandfile.source.program.walking import walk
 
@@ -134,4 +134,19 @@ def loop_of(module: Module, name: ast.Name) -> tuple[ast.expr, Path] | None:
                 for target, part in stored(generator.target, (EACH,)):
                     if isinstance(target, ast.Name) and target.id == name.id:
                         return generator.iter, part
+    return None
+
+
+def loop_over(function: Function, site: ast.AST | None, name: str) -> str | None:
+    """What the loop around the site goes over whose item has this name: `rows` of `for row in rows`."""
+    for outer in ancestors(function.module, site) if site is not None else ():
+        if outer is function.node:
+            break
+        if isinstance(outer, (ast.For, ast.AsyncFor)):
+            items, target = outer.iter, outer.target
+            if isinstance(items, ast.Call) and dotted(items.func) == "enumerate" and items.args:
+                items = items.args[0]
+                target = target.elts[-1] if isinstance(target, ast.Tuple) else target
+            if isinstance(target, ast.Name) and target.id == name:
+                return dotted(items)
     return None

@@ -165,7 +165,7 @@ def _asks_what_was_put_in(decision: Decision) -> bool:
     """Whether the test is for something in a collection, or for anything in it: a module's, or the object's, that other
     functions fill."""
     test = decision.condition.node
-    held = [node.comparators[-1] for node in ast.walk(test) if isinstance(node, ast.Compare)]
+    held: list[ast.AST] = [n.comparators[-1] for n in ast.walk(test) if isinstance(n, ast.Compare)]
     bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
     held.append(
         bare.args[0] if isinstance(bare, ast.Call) and called_name(bare) == "len" and bare.args else bare

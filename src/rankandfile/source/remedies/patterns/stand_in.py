@@ -94,7 +94,7 @@ def _comes_with(place: PlaceToMend, held: ast.expr, other: ast.expr) -> bool:
     names = {node.id for node in ast.walk(other) if isinstance(node, ast.Name)}
     return any(
         isinstance(held, ast.Name) and held.id in together and names & (together - {held.id})
-        for together in _unpacked(place.function.node)
+        for together in _unpacked(place.in_program.node)
     )
 
 
