@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from rankandfile.cli.commands import fr_trace
-from rankandfile.cli.help_pages.parameters import Parameter, parameters
+from rankandfile.cli.help_pages.told import Parameter, parameters
 from rankandfile.cli.main import application
 from rankandfile.cli.panels import PANELS
 from rankandfile.model import claims, diagnosis, ledger

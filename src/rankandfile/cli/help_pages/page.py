@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .parameters import Parameter, parameters
+from .told import Parameter, parameters
 
 _WIDTH = 100
 _HARD_SPACE = "\N{NO-BREAK SPACE}"

@@ -42,18 +42,8 @@ How: TypeAlias = Literal[
     "definition",
 ]
 _ADDS = {
-    "append",
-    "add",
-    "extend",
-    "update",
-    "insert",
-    "setdefault",
-    "appendleft",
-    "put",
-    "add_",
-    "mul_",
-    "sub_",
-    "div_",
+    *("append", "add", "extend", "update", "insert", "setdefault", "appendleft", "put"),
+    *("add_", "mul_", "sub_", "div_"),
 }
 _PUTS = {f"heapq.{name}" for name in ("heappush", "heappushpop", "heapreplace")} | {
     f"bisect.{name}" for name in ("insort", "insort_left", "insort_right")
