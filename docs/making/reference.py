@@ -6,15 +6,15 @@ import ast
 import importlib.util
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import typer
 
 from rankandfile.cli.commands import fr_trace
+from rankandfile.cli.help_pages.told import Parameter, parameters
 from rankandfile.cli.main import application
 from rankandfile.cli.panels import PANELS
 from rankandfile.model import claims, diagnosis, ledger
@@ -30,8 +30,6 @@ These pages are generated from the commands themselves.
 """
 
 _ROOT = Path(__file__).parents[2]
-_NUMBERS = (int, float)
-_VALUES = {int: "N", float: "X", Path: "PATH"}
 
 _SCHEMA_HEAD = f"""# The JSON document
 
@@ -49,16 +47,6 @@ The schema for validators is [diagnosis-1.json](schema/diagnosis-1.json). What `
 
 This page is generated from `src/rankandfile/model/diagnosis.py`. The document is a [Diagnosis](#diagnosis).
 """
-
-
-@dataclass
-class Parameter:
-    names: list[str]
-    """`--format`, `-f`; empty for an argument."""
-    metavar: str
-    default: str
-    told: str
-    number: bool = False
 
 
 @dataclass
@@ -140,51 +128,17 @@ def all_commands() -> Iterator[Command]:
     def walk(group: typer.Typer, path: str) -> Iterator[Command]:
         for one in group.registered_commands:
             assert one.callback is not None
-            examples = [line.strip() for line in (one.epilog or "").split("\n") if line.strip()][1:]
             yield Command(
                 path=f"{path} {one.name or one.callback.__name__.replace('_', '-')}",
                 told=_paragraphs(one.callback.__doc__),
-                parameters=list(_parameters(one.callback)),
-                examples=[line.replace("\\[", "[") for line in examples],
+                parameters=list(parameters(one.callback)),
+                examples=(one.epilog or "").splitlines(),
             )
         for inner in group.registered_groups:
             assert inner.typer_instance is not None
             yield from walk(inner.typer_instance, f"{path} {inner.name}")
 
     return walk(application(), "raf")
-
-
-def _parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
-    hints = get_type_hints(function, include_extras=True)
-    for name, parameter in inspect.signature(function).parameters.items():
-        told = next((one for one in get_args(hints[name]) if hasattr(one, "param_decls")), None)
-        if told is None:
-            continue
-        kind, default = get_args(hints[name])[0], parameter.default
-        # In `Annotated`, Typer keeps the first name as the default.
-        names = [str(one) for one in (told.default, *(told.param_decls or ())) if str(one).startswith("-")]
-        yield Parameter(
-            names=names,
-            metavar="" if kind is bool else told.metavar or _metavar(kind, name if not names else ""),
-            default="required" if default is inspect.Parameter.empty and names else _default(default),
-            told=" ".join((told.help or "").split()),
-            number=kind in _NUMBERS or any(one in _NUMBERS for one in get_args(kind)),
-        )
-
-
-def _metavar(kind: Any, name: str) -> str:
-    inner = [one for one in get_args(kind) if one is not type(None)]
-    if inner:
-        return _metavar(inner[0], name)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return "/".join(str(one.value) for one in kind)
-    return name.upper() or _VALUES.get(kind, "TEXT")
-
-
-def _default(default: Any) -> str:
-    if default is inspect.Parameter.empty or default is None or isinstance(default, bool):
-        return ""
-    return str(default.value if isinstance(default, Enum) else default)
 
 
 def _command(command: Command) -> str:

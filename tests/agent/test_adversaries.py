@@ -273,6 +273,26 @@ def test_one_that_stalls(early_stop: Bench, tmp_path: Path, protocol: str) -> No
     assert len(server.requests) <= 1
 
 
+@pytest.mark.parametrize("protocol", ["anthropic", pytest.param("openai", marks=pytest.mark.lab)])
+def test_one_whose_answer_does_not_end(early_stop: Bench, tmp_path: Path, protocol: str) -> None:
+    turn = Turn("Rank 1 is the culprit. " * 10_000)
+    done, server = investigated(lambda _, number: turn, protocol, tmp_path)
+    assert_nothing_false(done, early_stop)
+    assert "went on beyond the 8,192 tokens" in done.model["ended"] and len(server.requests) == 1
+
+
+def test_one_whose_stream_does_not_end_and_is_nothing(
+    early_stop: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be told apart is kept until it can."""
+    from rankandfile.agent.llm import providers
+
+    monkeypatch.setattr(providers, "MOST_BYTES", 1 << 20)
+    done, server = investigated(lambda _, number: Turn(raw=b"x" * (2 << 20)), "openai", tmp_path)
+    assert_nothing_false(done, early_stop)
+    assert "longer than any that was asked for" in done.model["ended"] and len(server.requests) == 1
+
+
 def test_one_that_only_talks(early_stop: Bench, tmp_path: Path) -> None:
     talk = Turn("It was rank 1. Trust me.")
     done, server = investigated(lambda _, number: talk, "openai", tmp_path)

@@ -20,8 +20,10 @@ from support.capture.waiting import LONG_S, until
 from support.capture.watched_jobs import PROGRAMS, Watched, forked
 
 from rankandfile.capture import metrics
+from rankandfile.capture.case import APART_ALONE_S
 from rankandfile.capture.live.standing import Place, Stands, lags
 from rankandfile.capture.notify import Notices
+from rankandfile.reason.waits.from_stacks.where_all_stand import STILL_NS
 
 pytestmark = pytest.mark.slow
 
@@ -133,6 +135,48 @@ def test_attach_and_top_show_ranks_that_nobody_can_number(tmp_path: Path) -> Non
     )
     assert "none of which records" in done.stderr
     assert "\nnext   " in done.stdout, "and what would tell"
+
+
+@pytest.mark.torch
+def test_attach_to_a_job_that_nobody_watched_is_a_verdict(tmp_path: Path) -> None:
+    """No recorder, no dump, no log: two looks at the stacks are far enough apart to say that nothing moves."""
+    (tmp_path / "train.py").write_text(
+        "import time, torch, torch.distributed as dist\n"
+        "dist.init_process_group('gloo')\n"
+        "print('ready', flush=True)\n"
+        "if dist.get_rank() == 1:\n"
+        "    time.sleep(600)\n"
+        "dist.all_reduce(torch.ones(1))\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "2",
+        "train.py",
+    ]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, start_new_session=True) as job:
+        assert job.stdout is not None
+        assert [job.stdout.readline() for _ in range(2)] == [b"ready\n"] * 2
+        done = subprocess.run(
+            [*RAF, "attach", str(job.pid), "-o", "case"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        os.killpg(job.pid, 9)
+    if "not installed" in done.stderr or "CAP_SYS_PTRACE" in done.stderr:
+        pytest.skip("no stacks can be taken here")
+    assert done.returncode == 1, done
+    assert "HANG: rank 1 never came: stuck on the host" in done.stdout and "train.py:5" in done.stdout
+    assert "stands  " not in done.stdout, "the sentence has said where both are"
+
+
+def test_stacks_alone_are_looked_at_as_far_apart_as_they_must_stand_still() -> None:
+    assert APART_ALONE_S * 1e9 > STILL_NS
 
 
 def test_a_rank_is_as_far_behind_as_in_the_group_in_which_it_is_most() -> None:

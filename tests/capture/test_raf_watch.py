@@ -107,7 +107,7 @@ def test_beside_the_rings_of_a_job(tmp_path: Path) -> None:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, cwd=tmp_path, env=env, timeout=120
         )
-    assert done.returncode == 0 and done.stderr.count("raf: ranks parted, by NCCL's RAS") == 1, done.stderr
+    assert done.returncode == 0 and done.stderr.count("raf: ranks disagree, by NCCL's RAS") == 1, done.stderr
     assert (
         "rank 1 (process 4001 on 10.0.0.1, GPU 1) has launched 510 AllReduce and 1 Broadcast" in done.stderr
     )

@@ -64,7 +64,7 @@ def test_counts_that_no_common_order_leads_to(form: Print) -> None:
     (found,) = looked(form, states)
     assert (found.kind, found.certainty, found.ranks) == ("desync", "certain", "3")
     assert found.words == (
-        "ranks parted, by NCCL's RAS: in communicator 5c1e77aa02b9d314 of 8 ranks, rank 3 (process 4003 on 10.0.0.1, "
+        "ranks disagree, by NCCL's RAS: in communicator 5c1e77aa02b9d314 of 8 ranks, rank 3 (process 4003 on 10.0.0.1, "
         "GPU 3) has launched 509 AllReduce and 4 Broadcast, and the 7 others 510 AllReduce and 3 Broadcast (-1 "
         "AllReduce, +1 Broadcast): no order of calls that all of them make leads to both"
     )

@@ -34,8 +34,8 @@ def test_wrong_numbers_end_the_job_where_that_is_wanted(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     done = run(tmp_path, "--watch", "enforce", "--on-desync", "abort", "--", "wrong.py", "silent", "0")
     assert done.returncode != 0 and "raf: ending the job" in done.stderr, done.stderr
-    assert done.stderr.count("raf: ranks parted, and nothing stops them: call 59") == 1, done.stderr
-    told = "raf ends this job: ranks parted, and nothing stops them: call 59"
+    assert done.stderr.count("raf: ranks disagree, and nothing stops them: call 59") == 1, done.stderr
+    told = "raf ends this job: ranks disagree, and nothing stops them: call 59"
     assert all(f"[rank {rank}] {told}" in done.stderr for rank in range(3)), done.stderr
     (found,) = json.loads((tmp_path / "case" / "watch.json").read_text())["findings"]
     assert (found["ranks"], found["certainty"], found["action"]) == ("1", "likely", "ended the job")

@@ -157,6 +157,8 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("mcp /nowhere", "/nowhere"),
         ("show ring /nowhere", "/nowhere"),
         ("attach 4194399", "no process"),
+        ("attach train.py", "raf attach $(pgrep -f train.py)"),
+        ("top train.py", "raf top $(pgrep -f train.py)"),
         ("attach 1 -o {garbage}/below", "cannot write"),
         ("control run -o {garbage}/below -- train.py", "cannot write"),
         ("run -o {garbage}/below -- true", "cannot write"),
@@ -274,7 +276,23 @@ def test_help_shows_examples(raf: Raf, command: str) -> None:
 
 @pytest.mark.parametrize("path", COMMANDS)
 def test_help_says_all_that_the_page_says(raf: Raf, path: str) -> None:
-    """Nothing of it is taken for markup: `rankandfile[tower]` is a name."""
-    said = re.findall(r"[^\s│]+", raf(*path.split(), "--help").out)
+    """Nothing of it is taken for markup (`rankandfile[tower]` is a name), and Python's types are nobody's business."""
+    shown = raf(*path.split(), "--help").out
+    said = " ".join(shown.split())
     for paragraph in COMMANDS[path].told.split("\n\n"):
-        assert paragraph in " ".join(said)
+        assert paragraph in said
+    for one in COMMANDS[path].parameters:
+        assert one.told in said and one.metavar in said
+    assert not re.search(r"<\w+>|│", shown)
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("words", ["", "show", "diagnose", "run"])
+def test_help_is_as_wide_as_the_terminal(
+    raf: Raf, monkeypatch: pytest.MonkeyPatch, words: str, width: int
+) -> None:
+    """But for examples, which are copied."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    text, _, examples = raf(*words.split(), "--help").out.partition("Examples:\n")
+    assert max(map(len, text.splitlines())) <= min(width, 100)
+    assert "\n\n" not in examples.strip(), "one below the other"

@@ -95,6 +95,24 @@ def test_standard_input_is_called_so(given: str, said: str) -> None:
     assert done.stderr.startswith(f"raf: {said}") and "/" not in done.stderr
 
 
+def test_a_log_with_nothing_but_watchdogs(raf: Raf, tmp_path: Path) -> None:
+    """What most people have first: who waits in what, who is missing, and what to do next, each once."""
+    line = (
+        "[rank{0}]: [Rank {0}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, OpType=ALLREDUCE, "
+        "NumelIn=1024, NumelOut=1024, Timeout(ms)=600000) ran for 600020 milliseconds before timing out.\n"
+    )
+    (tmp_path / "job.log").write_text("".join(line.format(rank) for rank in (0, 2, 3)))
+    done = raf(tmp_path / "job.log")
+    said = " ".join(done.out.split())
+    assert done.status == 3 and done.out.startswith("HANG: cause open")
+    assert said.count("Ranks 0, 2 and 3 wait in the all_reduce") == 1 and "ALLREDUCE" not in said
+    assert "of not named" not in said
+    assert (
+        "stands rank 1 ▸ not known: nothing of it was found next the calls of every rank: raf attach PID"
+        in said
+    )
+
+
 def test_every_name_of_the_program_is_the_program() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for name in ("raf", "rankandfile"):
@@ -143,6 +161,9 @@ def test_a_project_says_it_once(raf: Raf, tmp_path: Path, monkeypatch: pytest.Mo
     done = raf("diagnose")
     assert done.status == 1
     assert "trainer.py:40" in done.out, "its source, too"
+    assert "broadcast #85 trainer.py:59 (DDP may broadcast buffers)" in done.out, (
+        "no line there says broadcast"
+    )
 
 
 def test_a_file_gets_all_of_it_in_the_format_of_its_name(raf: Raf, tmp_path: Path) -> None:

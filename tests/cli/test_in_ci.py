@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,6 +42,18 @@ def test_the_action_is_one_by_the_schema_of_actions() -> None:
     used = {word for step in action["runs"]["steps"] for word in step.get("env", {})}
     script = (ROOT / ".ci" / "action").read_text()
     assert all(word in script for word in used)
+
+
+def test_every_extra_that_is_asked_for_is_there() -> None:
+    """Of one that is not, pip only warns."""
+    begins = "[project.optional-dependencies]\n"
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition(begins)[2].partition("\n[")[0]
+    extras = set(re.findall(r"^([a-z-]+) = \[", text, re.MULTILINE))
+    asked = re.compile(r"(?:rankandfile|ACTION_PATH)\[([a-z][a-z,-]*)\]")
+    files = [ROOT / "action.yml", ROOT / "pyproject.toml", *(ROOT / "docs").rglob("*.md")]
+    for path in [*files, *(ROOT / "src" / "rankandfile" / "cli").rglob("*.py"), *EXAMPLES.rglob("*.y*ml")]:
+        for found in asked.findall(path.read_text(encoding="utf-8")):
+            assert {*found.split(",")} <= extras, path
 
 
 @pytest.mark.parametrize(("fail", "status"), [("true", 1), pytest.param("false", 0, marks=pytest.mark.lab)])

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.lint_pages import PAGES, Program, programs
+from support.lint_pages import FOLLOWED, PAGES, Program, programs
 
 from rankandfile import listing
 from rankandfile.source.lint.run import RULES, Options, lint, rules
@@ -27,7 +27,9 @@ def expected(files: dict[str, str]) -> list[tuple[str, int, str, str, str]]:
     )
 
 
-@pytest.mark.parametrize("program", programs(), ids=lambda program: f"{program.page}: {program.title}")
+@pytest.mark.parametrize(
+    "program", [*programs(), *programs(FOLLOWED)], ids=lambda program: f"{program.page}: {program.title}"
+)
 def test_what_is_expected_is_said_and_nothing_else(program: Program, tmp_path: Path) -> None:
     for name, text in program.files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

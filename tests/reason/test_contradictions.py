@@ -196,7 +196,7 @@ def test_that_ras_gets_no_answer_of_a_killed_rank_fits() -> None:
     killed = behind().exit(2, "SIGKILL")
     verdict = diagnose(killed.event("ras_missing", "fact", None, processes=[{"pid": 1002}]).case).verdicts[0]
     assert verdict.cause == "killed"
-    assert "RAS gets no answer of rank 2 either" in verdict.sentence
+    assert "RAS gets no answer from rank 2 either" in verdict.sentence
 
 
 def ended_after_the_stack(waited_s: float, gave_up: bool = False) -> Any:

@@ -32,7 +32,7 @@ def test_seconds_between_clocks_are_no_silence() -> None:
 
 def test_a_rank_of_which_there_is_no_line() -> None:
     verdict = stuck({0: 1000, 1: 1001, 2: 1000})
-    assert "Not a line is of rank 3." in verdict.sentence
+    assert "No line is from rank 3." in verdict.sentence
     assert verdict.culprits == []
 
 
@@ -49,4 +49,4 @@ def test_of_a_file_that_many_write_only_some_lines_are_known_by_their_writer() -
     witnesses = Witnesses(Case(world_size=4)).log(0, None)
     for rank in range(3):
         witnesses.gave_up(rank, 9, group_desc="default_pg")
-    assert "Not a line that was understood is of rank 3." in diagnose(witnesses.case).verdicts[0].sentence
+    assert "No line that was understood is from rank 3." in diagnose(witnesses.case).verdicts[0].sentence

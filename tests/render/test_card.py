@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 from html import unescape
@@ -9,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 from msgspec.structs import replace
+from support.places import ROOT
 from support.render import hostile
 from support.render.cards import SNAPSHOTS, WIDTHS, shown
 from support.render.diagnosed import DOCUMENTED, document, simulated
@@ -88,6 +90,9 @@ def test_the_page_and_every_format_say_the_same_in_their_headline(cause: str) ->
             assert f"{said} ({sure(verdict)})" in unescape(unquote(write(one))).replace("\\", "")
 
 
+JARGON = re.compile(
+    r"\b(?:behind (?:it|that|the (?!first))|in turn|parted|ways part|ranks part\b|part the ranks|mends?|mended)\b"
+)
 PLAIN_WORDS = re.compile(
     r"\b(?:behind (?:it|the)|in turn|parted|mends?|mended|established|supported|hypothesis)\b"
 )
@@ -96,6 +101,28 @@ PLAIN_WORDS = re.compile(
 @pytest.mark.parametrize("cause", DOCUMENTED)
 def test_its_words_are_plain(cause: str) -> None:
     assert not PLAIN_WORDS.search(shown(document(cause), 100, verbose=True))
+
+
+SPEAKERS = ("capture", "cli", "doctor", "reason", "render", "source")
+
+
+@pytest.mark.parametrize("room", SPEAKERS)
+def test_whatever_is_said_is_said_in_plain_words(room: str) -> None:
+    """Not only of the hangs that are kept here: of all that the code can say."""
+    for path in sorted((ROOT / "src" / "rankandfile" / room).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+                # An identifier is no speech, and what is counted may be behind.
+                said = node.value if " " in node.value else ""
+                assert not JARGON.search(said), f"{path}:{node.lineno}"
+
+
+def test_where_nobody_is_named_the_next_step_tells_the_alternative_apart() -> None:
+    shows = shown(document("network_stalled"), 100)
+    assert "next    to exclude link error: look at NCCL's log, the kernel log" in shows
+    assert "which devices began" not in shows, "every device is known to have begun it"
 
 
 @pytest.mark.parametrize("cause", DOCUMENTED)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from rankandfile.model.diagnosis import Culprit, Divergence, Location, Verdict, Wait
-from rankandfile.render.headline import headline
+from rankandfile.model.diagnosis import Call, Cohort, Culprit, Divergence, Location, Verdict, Wait
+from rankandfile.render.headline import cause_beside, headline, place
 
 
 def verdict(cause: str, kind: str = "absent", condition: str | None = None, **more: object) -> Verdict:
@@ -43,6 +44,37 @@ def test_of_a_branch_that_nobody_saw_only_the_calls_are_told(kind: str, told: st
 def test_who_aborts_itself_is_not_said_to_be_killed() -> None:
     assert headline(verdict("killed", doing="aborted itself (SIGABRT)"), 2) == "HANG: rank 1 aborted itself"
     assert headline(verdict("killed", doing="killed by SIGKILL"), 2) == "HANG: rank 1 killed"
+
+
+@pytest.mark.parametrize(
+    ("kind", "beside"), [("skipped", "next call: other.py:7"), ("substituted", "at other.py:7")]
+)
+def test_beside_who_skipped_a_call_stands_none_that_it_made(kind: str, beside: str) -> None:
+    """`skipped a collective   at other.py:7` would be read as: that one."""
+    mine, theirs = Call(op="barrier", file="other.py", line=7), Call(op="all_reduce", file="train.py", line=9)
+    one = verdict("skipped_collective", kind)
+    one.divergence = Divergence(
+        group="0", seq=3, kind=kind, cohorts=[Cohort(ranks="0", call=theirs), Cohort(ranks="1", call=mine)]
+    )
+    assert place(one) == beside
+
+
+@pytest.mark.parametrize(
+    ("cause", "family", "said", "beside"),
+    [
+        ("rank_conditional", "paths", "HANG: ranks went different ways", "rank conditional"),
+        (
+            "order_inversion",
+            "paths",
+            "HANG: ranks came to their calls in different orders",
+            "order inversion",
+        ),
+        ("network_stalled", "fabric", "HANG: network stalled", ""),
+    ],
+)
+def test_where_nobody_is_named_it_says_what_happened(cause: str, family: str, said: str, beside: str) -> None:
+    nobody = replace(verdict(cause), culprits=[], family=family)
+    assert (headline(nobody, 2), cause_beside(nobody)) == (said, beside)
 
 
 def test_receives_are_no_collectives() -> None:

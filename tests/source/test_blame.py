@@ -129,7 +129,31 @@ def test_who_does_something_new_upon_its_own_data_departed(then: str) -> None:
 
 
 def test_upon_its_own_data_without_one_way_before_nobody_departed() -> None:
-    assert blamed(tie(OWN_LOSS.format(when="== 0", then="return"))) == []
+    assert blamed(tie(OWN_LOSS.format(when="== 0", then="dist.all_gather(n)"))) == []
+
+
+@pytest.mark.parametrize(
+    ("then", "cause"),
+    [("return", "skipped_collective"), ("break", "early_exit"), ("continue", "skipped_collective")],
+)
+def test_who_is_turned_back_by_a_guard_clause_left_the_way_that_is_meant(then: str, cause: str) -> None:
+    loop = f"for part in range(2):\n    {OWN_LOSS.format(when='== 0', then='    ' + then)}\n    dist.all_gather(n)"
+    verdict = tie(loop.replace("\n            ", "\n        "))
+    assert (blamed(verdict), verdict.cause) == ([1], cause), verdict.sentence
+    assert "guard clause" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if n == 0 and LOSSES[dist.get_rank()] > 5:\n    return\nelse:\n    dist.all_gather(n)",
+        "if n == 0 and LOSSES[dist.get_rank()] > 5:\n    dist.all_gather(n)\n    return",
+        "if n == 0 and len(LOSSES) > 5:\n    return",
+    ],
+    ids=["two ways of a kind", "a way with a call of its own", "equal on all ranks"],
+)
+def test_what_is_no_guard_clause_blames_nobody(body: str) -> None:
+    assert blamed(tie(body)) == []
 
 
 TRIED_AGAIN = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import zipfile
@@ -222,6 +223,40 @@ def test_what_a_repository_configures_runs_nothing_and_changes_no_answer(tmp_pat
     assert not ran.exists()
     git(folder, "config", "blame.ignoreRevsFile", "nowhere")
     assert [safe_git(folder, *words) for words in QUESTIONS] == plain
+
+
+def test_a_missing_object_is_brought_by_no_program_whatever_the_version_of_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Older ones do not know `GIT_NO_LAZY_FETCH`: here it is taken from them."""
+    folder, ran, git_path = tmp_path / "job", tmp_path / "ran", shutil.which("git")
+    folder.mkdir()
+    git(folder, "init", "-q")
+    (folder / "train.py").write_text("old = 1\n")
+    git(folder, "add", "train.py")
+    git(folder, "-c", "user.name=Ann", "-c", "user.email=a@b", "commit", "-qm", "one")
+    blob = (safe_git(folder, "rev-parse", "HEAD:train.py") or b"").decode().strip()
+    (folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    older = tmp_path / "older" / "git"
+    older.parent.mkdir()
+    older.write_text(f'#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec {git_path} "$@"\n')
+    for made in (program, older):
+        made.chmod(0o755)
+    for name, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": f"ext::{program}",
+        "protocol.ext.allow": "always",
+    }.items():
+        git(folder, "config", name, value)
+    monkeypatch.setenv("PATH", str(older.parent), prepend=os.pathsep)
+    assert safe_git(folder, "cat-file", "blob", blob) is None
+    assert not ran.exists()
+    subprocess.run([older, "cat-file", "blob", blob], cwd=folder, capture_output=True)
+    assert ran.exists(), "it would have run"
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 PAGES = sorted((Path(__file__).parents[1] / "lint").glob("rules/*.md"))
+FOLLOWED = (Path(__file__).parents[1] / "lint" / "followed.md",)
+"""About no rule, but about what the linter follows on the way to a collective; no twins to be counted."""
 
 
 class Program(NamedTuple):
@@ -15,9 +18,9 @@ class Program(NamedTuple):
     files: dict[str, str]
 
 
-def programs() -> list[Program]:
+def programs(pages: Sequence[Path] = PAGES) -> list[Program]:
     found = []
-    for page in PAGES:
+    for page in pages:
         for part in re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             title, _, body = part.partition("\n")
             files = {}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from rankandfile.capture.case import Case, Wishes, page
+from rankandfile.capture.case import APART_ALONE_S, Case, Wishes, page
 from rankandfile.capture.gather import debug_server
 from rankandfile.capture.watch.processes import descendants, environment, is_python, status
 from rankandfile.capture.watch.rings import NO_RING, Seen, look, unrecorded, with_stops, without_ring
@@ -25,6 +26,8 @@ def attach(pids: Sequence[int], wishes: Wishes, say: Callable[[str], None]) -> b
 
 def of_ranks(ranks: Sequence[Seen], wishes: Wishes, say: Callable[[str], None]) -> bool | None:
     """The same of ranks that are known."""
+    if all(one.path == NO_RING for one in ranks):
+        wishes = replace(wishes, apart_s=APART_ALONE_S)
     env = next(filter(None, (environment(one.pid) for one in ranks)), {})
     case = Case(wishes, say, list, Path(os.devnull), env)
     folder = case.of_stall(lambda: (ranks, {}), True)

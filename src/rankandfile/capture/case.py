@@ -25,6 +25,8 @@ from rankandfile.capture.watch.rings import Seen
 
 #: Between the two looks at the stacks: what is the same in both stands still.
 APART_S = 2.0
+#: The same where no ring tells for how long each call has been waiting: as long as stacks alone must stand still.
+APART_ALONE_S = 5.5
 #: The same without stacks, for what ranks do meanwhile.
 ALONE_S = 1.0
 #: What they do.
@@ -49,6 +51,10 @@ class Wishes:
     """What is done when it was none after all."""
     on_look: Callable[[Sequence[Seen], Path], None] | None = None
     """Gets the ranks, and the folder of their stacks as soon as these are there."""
+    apart_s: float = APART_S
+    """Between the two looks at stacks."""
+    hung: bool = False
+    """Whoever asks has seen it stand."""
 
 
 def page(folder: Path) -> str:
@@ -146,7 +152,8 @@ class Case:
         """Show the verdict, if there is one; of a job that runs, if it is a hang and that `holds` still."""
         with contextlib.suppress(Exception):  # an extra: what it lacks, the evidence has
             fr_trace.beside(folder)
-        answer = diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width)
+        hung = ["--hung"] if self._wishes.hung else []
+        answer = diagnose(folder, self._wishes.source, self._wishes.unicode, self._wishes.width, hung)
         if (answer.is_hang and (holds is None or holds())) or (answer.late and holds is None):
             self._wishes.show(answer.card)
             self.shown = folder
@@ -182,7 +189,7 @@ class Case:
         stacks.of_loaders([one.pid for one in seen if one.lives and not one.open], folder)
         seen_ones = {name: pid for name, pid in living.items() if (folder / f"pyspy_{name}.json").exists()}
         if seen_ones:
-            time.sleep(APART_S)
+            time.sleep(self._wishes.apart_s)
             notes += stacks.take(seen_ones, folder, "_later") + stacks.take(seen_ones, folder, native=True)
         for note in notes:
             self._say(note)

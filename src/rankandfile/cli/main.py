@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Annotated, NoReturn
 
 import typer
-from rich.markup import escape
 from typer import Exit, Option
 
 from rankandfile import __version__, listing
@@ -24,6 +23,7 @@ from .console import complain
 from .ending import Ended, tidily
 from .errors import INTERNAL, INTERRUPTED, PIPE_CLOSED, USAGE, UserError
 from .first_word import understood
+from .help_pages.page import HelpOfCommand, HelpOfGroup
 from .panels import ADVANCED, PANELS
 from .plain_values import lighten
 
@@ -50,9 +50,9 @@ def application(word: str = "") -> typer.Typer:
         name="raf",
         help="Find the rank, the line and the condition that hung a distributed PyTorch job.",
         no_args_is_help=True,
-        rich_markup_mode="rich",
+        cls=HelpOfGroup,
         pretty_exceptions_enable=False,
-        epilog=_examples(EXAMPLES),
+        epilog="\n".join(EXAMPLES),
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
@@ -74,29 +74,27 @@ def _add(modules: Sequence[ModuleType], to: typer.Typer, inner: bool = False) ->
         word = name.replace("_", "-")
         panel = None if inner else _panel(module)
         if hasattr(module, "__path__"):
-            group = typer.Typer(help=" ".join((module.__doc__ or "").split()), no_args_is_help=True)
+            group = typer.Typer(
+                cls=HelpOfGroup, help=" ".join((module.__doc__ or "").split()), no_args_is_help=True
+            )
             _add(listing.modules(module.__name__), group, inner=True)
             to.add_typer(group, name=word, rich_help_panel=panel)
             continue
         function = getattr(module, name, None) or getattr(module, f"{name}_")
         to.command(
             word,
+            cls=HelpOfCommand,
             help=_told(function),
-            epilog=_examples(getattr(module, "EXAMPLES", ())),
+            epilog="\n".join(getattr(module, "EXAMPLES", ())),
             context_settings=getattr(module, "CONTEXT", None),
             rich_help_panel=panel,
         )(function)
 
 
 def _told(function: Callable[..., object]) -> str:
-    """What a command's docstring says, a paragraph a line: Typer keeps the breaks of lines, and reads markup."""
+    """What a command's docstring says, a paragraph a line."""
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    return escape("\n\n".join(" ".join(one.split()) for one in paragraphs))
-
-
-def _examples(lines: Sequence[str]) -> str | None:
-    """The examples of a command, one a line. Typer joins lines but keeps paragraphs, and reads markup."""
-    return "\n\n".join(["Examples:", *(f"  {escape(line)}" for line in lines)]) if lines else None
+    return "\n\n".join(" ".join(one.split()) for one in paragraphs)
 
 
 def _version(value: bool) -> None:
@@ -196,8 +194,7 @@ def _refused(error: Exception) -> int:
         return INTERNAL
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        # The help: printed already, where Rich draws it.
-        typer.echo(said(), nl=False)
+        typer.echo(said())
         return USAGE
     hint = f" ({context.command_path} --help tells more)" if context else ""
     complain(f"{said().strip().rstrip('.')}{hint}")
@@ -213,7 +210,7 @@ def _address() -> str:
     except PackageNotFoundError:
         found = []
     known = dict(one.split(", ", 1) for one in found)
-    return f" to {known['Issues']}" if "Issues" in known else " to whom you have it from"
+    return f" to {known['Issues']}" if "Issues" in known else ""
 
 
 def _place(error: Exception) -> str:

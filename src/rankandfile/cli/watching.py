@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from .console import err
 from .errors import UserError
@@ -40,6 +43,14 @@ CaseFolder = Annotated[
 ]
 
 
+Pids = Annotated[
+    list[str] | None,
+    Argument(
+        help="The launcher, or the ranks: processes of this node. Default of raf top: every rank.",
+        metavar="[PID...]",
+    ),
+]
+
 Notify = Annotated[
     str | None,
     Option(
@@ -64,6 +75,21 @@ Otel = Annotated[
         "say. Needs the extra otel.",
     ),
 ]
+
+
+def processes(pids: Sequence[str] | None, command: str) -> list[int]:
+    """Raises UserError for what is none."""
+    if sys.platform != "linux":
+        raise UserError(f"{command} finds processes through Linux's /proc")
+    for pid in pids or ():
+        if not pid.isdecimal():
+            raise UserError(
+                f"{pid}: no process id; those of a program: {command} $(pgrep -f {shlex.quote(pid)})"
+            )
+        if not Path(f"/proc/{pid}").exists():
+            raise UserError(f"no process {pid}")
+    return [int(pid) for pid in pids or ()]
+
 
 _WEB = ("http://", "https://")
 

@@ -49,7 +49,8 @@ class Repeats(msgspec.Struct, array_like=True):
     """What repeats within a dump. Ranks that behave alike have byte-identical ones."""
 
     kinds: list[Kind] = []
-    shapes: list[Shape] = []
+    shapes: list[bytes] = []
+    """Each a `Shape`, packed: as objects, the sizes of many tensors take forty times the room."""
     stacks: list[tuple[int, ...]] = []
     frames: list[Frame] = []
 
@@ -142,3 +143,4 @@ class RawDump(msgspec.Struct, array_like=True):
 
 pack = msgspec.msgpack.Encoder().encode
 unpack_repeats = msgspec.msgpack.Decoder(Repeats).decode
+unpack_shape = msgspec.msgpack.Decoder(Shape).decode

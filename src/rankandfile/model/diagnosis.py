@@ -47,6 +47,8 @@ class Call(Struct):
     evidence: list[str] = msgspec.field(default_factory=list)
     group: str | None = None
     """The group it was made on, where a record tells it: `seq` counts that group's calls."""
+    implied_by: str | None = None
+    """What makes it, where its line does not name it: "DDP may broadcast buffers here"."""
 
 
 class Cohort(Struct):

@@ -20,6 +20,17 @@ class NamedByCode(Struct, frozen=True, kw_only=True):
     """What they did, where the evidence has two causes open for two sides; None: the verdict's stays."""
 
 
+class Implied(Struct, frozen=True):
+    """A collective that its line does not name."""
+
+    op: str
+    file: str
+    """Without its folders."""
+    line: int
+    by: str
+    """What makes it there, in words."""
+
+
 class SourceFinding(Struct, frozen=True, kw_only=True):
     """What the source says of one verdict: the line, whom it names, and the cause that it shows."""
 
@@ -30,6 +41,8 @@ class SourceFinding(Struct, frozen=True, kw_only=True):
     named: NamedByCode | None = None
     causes: tuple[str, ...] = ()
     """What evidence and code agree on as the cause, each more exact than the one before; none: the verdict's stays."""
+    implied: tuple[Implied, ...] = ()
+    """Of the calls that the ranks came to instead of one another."""
 
 
 class SourceFindings(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+#: More ranks than any job has, by far: a number beyond is damage or an attack, and nothing counts up to it.
+MOST_RANKS = 1 << 20
+
 
 def format_ranks(ranks: Iterable[int]) -> str:
     """``[0, 1, 2, 5]`` as ``0-2,5``; two neighbours stay a list (``0,1``), as one would say them."""

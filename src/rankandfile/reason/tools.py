@@ -12,7 +12,7 @@ from rankandfile.reason.calls.lost_history import missing_history
 from rankandfile.reason.calls.requests import asked, claims_at, sides
 from rankandfile.reason.calls.split_pairs import Pair, Pairs, disagreeing
 from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
-from rankandfile.reason.divergence import in_all_records, in_document
+from rankandfile.reason.divergence import in_all_records, in_document, threads
 from rankandfile.reason.divergence.divergence_point import made_before as made_before
 from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.divergence.habits import (
@@ -22,6 +22,7 @@ from rankandfile.reason.divergence.habits import (
     first_time,
     goes_without,
     goes_without_several,
+    gone_by,
 )
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts

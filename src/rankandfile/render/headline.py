@@ -19,13 +19,22 @@ def headline(verdict: Verdict, world: int | None, signs: Signs = UNICODE) -> str
     begin = "NO HANG" if verdict.hang is False else "HANG" if verdict.hang else "IF IT HUNG"
     if not verdict.named:
         perhaps = "perhaps " if verdict.confidence == "hypothesis" and verdict.cause != "undetermined" else ""
-        return f"{begin}: {perhaps}{'cause open' if verdict.cause == 'undetermined' else cause_words(verdict.cause)}"
+        return f"{begin}: {perhaps}{_by_nobody(verdict)}"
     who = said_ranks(culprit_ranks(verdict), world, signs)
     if verdict.culprits:
         return f"{begin}: {who} {_did(verdict)}"
     if verdict.cause == "undetermined":
         return f"{begin}: cause open, suspect {who}"
     return f"{begin}: perhaps {who} {_did(verdict)}"
+
+
+def _by_nobody(verdict: Verdict) -> str:
+    """What happened, where it cannot be said of somebody."""
+    if verdict.cause == "undetermined":
+        return "cause open"
+    if verdict.cause == "order_inversion":
+        return "ranks came to their calls in different orders"
+    return "ranks went different ways" if verdict.family == "paths" else cause_words(verdict.cause)
 
 
 #: What ranks did that took another branch, where no condition was seen: as much as their calls show.
@@ -47,6 +56,8 @@ def _did(verdict: Verdict) -> str:
         (one.doing or "").startswith("aborted itself") for one in verdict.named
     ):
         return "aborted itself"
+    if verdict.cause == "group_mismatch" and verdict.divergence is None:
+        return "made other groups than the others"
     if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:
         return "wait for each other's messages"
     return (found.did if found is not None else "") or f"({cause_words(verdict.cause)})"
@@ -69,9 +80,10 @@ def sure(verdict: Verdict) -> str:
 
 
 def cause_beside(verdict: Verdict) -> str:
-    """The cause in words, where the headline says what somebody did instead."""
-    told = verdict.cause in ("undetermined", "no_hang") or verdict.ordinary or not verdict.named
-    return "" if told else cause_words(verdict.cause)
+    """The cause in words, where the headline says what was done instead."""
+    told = verdict.cause in ("undetermined", "no_hang") or verdict.ordinary
+    by_its_name = not verdict.named and verdict.family != "paths"
+    return "" if told or by_its_name else cause_words(verdict.cause)
 
 
 def place(verdict: Verdict) -> str:
@@ -88,7 +100,9 @@ def place(verdict: Verdict) -> str:
     for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
         call = cohort.call
         if call is not None and call.file is not None and named & set(parse_ranks(cohort.ranks)):
-            return plain(f"at {place_text(base_name(call.file), call.line)}")
+            # "skipped a collective at ...": of a call that was made, only what says so may stand beside its place.
+            own = "at" if verdict.divergence and verdict.divergence.kind == "substituted" else "next call:"
+            return plain(f"{own} {place_text(base_name(call.file), call.line)}")
     return ""
 
 

@@ -15,7 +15,7 @@ from .files.tree import SourceTree
 from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
-from .lines.sentence import because, sentence
+from .lines.sentence import because, implied_calls, sentence
 from .lint.before import flagged_before
 from .program.places import SourcePlaces
 
@@ -42,6 +42,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
         sentence=sentence(found, search.places),
         named=named,
         causes=(*([cause] if named else []), *([exact] if exact else [])),
+        implied=tuple(implied_calls(found.divergence, search.places)) if found.divergence else (),
     )
 
 

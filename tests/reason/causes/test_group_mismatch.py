@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from support.reason.building import WORLD, Call, Job, Step, case_of, loop
-from support.reason.witnesses import best, blamed
+from support.reason.witnesses import C10D, Frame, Witnesses, best, blamed, suspected
+
+from rankandfile.model.case import Case
+from rankandfile.pipeline import Options, diagnose
 
 GROUPS = {"tp0": [0, 1, 2], "tp1": [3, 4, 5], "dp0": [0, 3], "dp1": [1, 4], "dp2": [2, 5]}
 
@@ -61,3 +67,87 @@ def test_two_groups_that_are_both_whole_leave_open_which_was_meant() -> None:
     verdict = best(case_of(Job({WORLD: list(range(6)), **groups}, programs, backend="gloo")))
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("group_mismatch", "hypothesis", [])
     assert verdict.suspects and "the calls do not tell" in verdict.sentence
+
+
+REGIONS = """\
+import torch.distributed as dist
+
+made = {}
+
+
+def region(members):
+    if members not in made:
+        made[members] = dist.new_group(members)
+    return made[members]
+
+
+def refresh(members, hot):
+    if len(members) > 1:
+        dist.all_reduce(hot, group=region(members))
+
+
+def main(hot):
+    mine = (0, 1, 2) if dist.get_rank() < 3 else (3,)
+    for step in range(9):
+        dist.all_reduce(hot)
+        refresh(mine, hot)
+    dist.new_group(timeout=7200)
+
+
+main([])
+"""
+#: As many lines, without the test.
+NAMED = REGIONS.replace("if len(members) > 1:", "print(members)").replace(
+    "        dist.all_reduce(hot, g", "    dist.all_reduce(hot, g"
+)
+
+
+def all_make_one(groups: dict[str, list[int]], *, again: bool = True) -> Case:
+    """Every rank used its groups, and then came to make another one."""
+    mine = {rank: [name for name, members in groups.items() if rank in members] for rank in range(4)}
+    programs = {
+        rank: loop([Call(name, "all_reduce", 8, "train.py:14") for name in (WORLD, *names)], 3)
+        for rank, names in mine.items()
+    }
+    seen = Witnesses(case_of(Job({WORLD: list(range(4)), **groups}, programs, backend="gloo"), members=False))
+    stack: list[Frame] = [("new_group", C10D, 5863), ("main", "/workspace/train.py", 22)]
+    for rank in range(4):
+        seen.stack(rank, *([stack, stack] if again else [stack]))
+    return seen.case
+
+
+@pytest.mark.parametrize(
+    ("groups", "culprits", "suspects"),
+    [
+        pytest.param({"1": [2]}, [2], [], id="a group that one rank shares with nobody"),
+        pytest.param({"1": [0, 1, 2]}, [], [3], id="one rank is in no group"),
+        pytest.param({"1": [0, 1]}, [], [], id="as many as not"),
+        pytest.param({"1": [0, 1], "2": [2, 3]}, [], [], id="each has its own"),
+        pytest.param({"1": [2], "2": [0, 1, 2, 3]}, [], [], id="all have counted it"),
+        pytest.param({"9f3a": [2]}, [], [], id="its members alone make it"),
+        pytest.param({}, [], [], id="nothing but the group of all"),
+    ],
+)
+def test_all_wait_where_one_group_is_made(
+    groups: dict[str, list[int]], culprits: list[int], suspects: list[int]
+) -> None:
+    verdict = best(all_make_one(groups))
+    assert (verdict.cause, blamed(verdict), suspected(verdict)) == ("group_mismatch", culprits, suspects)
+    assert verdict.confidence == ("supported" if culprits else "hypothesis")
+    assert [other.cause for other in verdict.alternatives] == ["init_stuck"]
+    assert suspected(best(all_make_one(groups, again=False))) == [], "all jobs make groups for a moment"
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [(REGIONS, "    if len(members) > 1:"), (NAMED, "        made[members] = dist.new_group(members)")],
+)
+def test_the_source_tells_which_other_group_only_some_come_to_make(
+    tmp_path: Path, source: str, line: str
+) -> None:
+    (tmp_path / "train.py").write_text(source)
+    case = all_make_one({"1": [0, 1, 2]})
+    (verdict,) = diagnose(case, Options(sources=(tmp_path,), hung=True)).diagnosis.verdicts
+    assert verdict.location is not None
+    assert verdict.location.line == source.splitlines().index(line) + 1
+    assert (verdict.confidence, blamed(verdict)) == ("supported", [3])

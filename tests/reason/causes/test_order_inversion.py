@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.reason import data_parallel, gloo_jobs, loops, no_dumps, transfers
 from support.reason.building import WORLD, Call, Job, Step, case_of, hidden, loop
-from support.reason.witnesses import C10D, Witnesses, best, blamed
+from support.reason.witnesses import C10D, Witnesses, best, blamed, suspected
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
@@ -368,3 +370,107 @@ def test_one_call_too_few_may_come_late() -> None:
     verdict = averaged(1)
     assert blamed(verdict) == [3]
     assert "order_inversion" in {verdict.cause, *(one.cause for one in verdict.alternatives)}
+
+
+def pair(late: int, healthy: int = 3) -> Verdict:
+    """Two groups of pairs; each round sums over the one, then over the other. In the last, rank 3 makes the second sum
+    without the first; `late`: the line of that second one."""
+    groups = {"rows": [0, 1], "rows2": [2, 3], "columns": [0, 2], "columns2": [1, 3], WORLD: [0, 1, 2, 3]}
+
+    def step(rank: int, last: int = 40) -> list[Step]:
+        rows, columns = ("rows", "rows2")[rank // 2], ("columns", "columns2")[rank % 2]
+        return [
+            *[Call(rows, "all_to_all", 64, "train.py:30")] * 4,
+            Call(columns, "all_reduce", 64, "train.py:35"),
+            Call(WORLD, "all_reduce", 64, f"train.py:{last}"),
+        ]
+
+    programs = {rank: loop(step(rank), healthy + 1) for rank in range(4)}
+    programs[3] = [*loop(step(3), healthy), *step(3, late)[4:]]
+    descs = {"rows": "rows", "rows2": "rows", "columns": "columns", "columns2": "columns"}
+    return diagnose(case_of(Job(groups, programs, backend="gloo", descs=descs))).verdicts[0]
+
+
+def test_who_stands_behind_the_line_of_the_missing_call_left_it_out() -> None:
+    found = pair(40)
+    assert (found.cause, found.confidence, blamed(found)) == ("skipped_collective", "supported", [3])
+
+
+def test_calls_of_two_threads_come_in_any_order() -> None:
+    """Behind a writer's back the training makes its next call; who writes faster makes them the other way round."""
+    train, publish = Call(WORLD, "all_reduce", 64, "train.py:5"), Call(WORLD, "barrier", 1, "writer.py:33")
+    check = Call(WORLD, "all_gather", 8, "train.py:9")
+    programs: dict[int, list[Step]] = {rank: [*loop([train], 6), publish, train, check] for rank in range(3)}
+    programs[1] = [*loop([train], 6), train, publish, check]
+    case = case_of(Job({WORLD: [0, 1, 2]}, programs))
+    begins = {"frame": case.frames.height, "function": "_bootstrap", "file": "/usr/lib/python3.11/threading.py",
+              "line": 1002, "is_torch": True}  # fmt: skip
+    frames = pl.concat([case.frames, pl.DataFrame([begins], schema=case.frames.schema)])
+    writer = case.frames.filter(pl.col("line") == 33)["frame"][0]
+    beneath = pl.when(pl.col("site") == writer).then(
+        pl.concat_list("frames", pl.lit(begins["frame"], case.frames.schema["frame"]))
+    )
+    stacks = case.stacks.with_columns(frames=beneath.otherwise(pl.col("frames")))
+    found = diagnose(replace(case, frames=frames, stacks=stacks)).verdicts[0]
+    assert (found.cause, found.confidence, blamed(found)) == ("order_inversion", "established", [1])
+    assert "Two threads of a rank make them" in found.sentence
+    assert found.location is not None and (found.location.file, found.location.line) == (
+        "/workspace/writer.py",
+        33,
+    )
+
+
+def shifted(missed: int, ranks: int = 4, sums: int = 3) -> Verdict:
+    """Each round is so many sums of all, and a count on another group that nobody waits for; only the last is waited
+    for. `missed`: how many counts the last rank has left out at the start; of one too many, -1. Rings keep the end."""
+    count = Call("counts", "all_reduce", 4, "counts.py:7", early=True)
+    rounds: list[Step] = [*(Call(WORLD, "all_reduce", 64 + n, "train.py:9") for n in range(sums)), count]
+    ends: list[Step] = [Call(WORLD, "broadcast", 2, "train.py:20")]
+    waits: list[Step] = [*rounds[:-1], count._replace(early=False)]
+    odd = [step for n, step in enumerate(rounds * 9) if step is not count or n >= len(rounds) * missed]
+    programs: dict[int, list[Step]] = {rank: [*rounds * 9, *waits] for rank in range(ranks - 1)}
+    programs[ranks - 1] = [*odd, *rounds, *ends]
+    if missed < 0:
+        programs = {rank: [*rounds * 10, *ends] for rank in range(ranks - 1)}
+        programs[ranks - 1] = [count, *rounds * 9, *waits]
+    every = list(range(ranks))
+    return best(
+        case_of(Job({WORLD: every, "counts": every}, programs, backend="gloo"), ring=16, frames=False)
+    )
+
+
+@pytest.mark.parametrize(
+    ("missed", "cause", "words"),
+    [(1, "skipped_collective", "1 call behind"), (2, "skipped_collective", "2 calls behind"),
+     (-1, "extra_collective", "1 call ahead")],
+)  # fmt: skip
+def test_who_has_been_a_call_behind_in_every_kept_round_has_no_other_order(
+    missed: int, cause: str, words: str
+) -> None:
+    verdict = shifted(missed)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == (cause, "supported", [3])
+    assert words in verdict.sentence and not verdict.alternatives
+    assert verdict.divergence is not None and not verdict.divergence.exact
+    assert "counts" in verdict.divergence.group and verdict.missing_evidence
+
+
+def test_of_two_ranks_nobody_can_say_who_is_behind() -> None:
+    verdict = shifted(1, ranks=2)
+    assert (verdict.cause, blamed(verdict), suspected(verdict)) == ("undetermined", [], [])
+    told = {(one.cause, one.culprits) for one in verdict.alternatives}
+    assert told == {("extra_collective", "0"), ("skipped_collective", "1")}
+
+
+def test_where_the_two_groups_alternate_another_order_in_every_round_looks_alike() -> None:
+    verdict = shifted(1, sums=1)
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [3])
+    assert [one.cause for one in verdict.alternatives] == ["extra_collective", "order_inversion"]
+
+
+@pytest.mark.parametrize("ring", [None, 6])
+def test_who_changes_its_order_in_the_last_round_was_in_step_before(ring: int | None) -> None:
+    programs = {rank: [*[FIRST, SECOND] * 6, FIRST, SECOND] for rank in range(4)}
+    programs[3] = [*[FIRST, SECOND] * 6, SECOND, FIRST]
+    every = list(range(4))
+    verdict = best(case_of(Job({"0": every, "1": every}, programs, backend="gloo"), ring=ring))
+    assert (verdict.cause, blamed(verdict)) == ("order_inversion", [3])

@@ -21,7 +21,7 @@ def test_two_ranks_part_and_nobody_is_blamed_but_the_place_is_named() -> None:
     )
     verdict = best(case)
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("rank_conditional", "supported", [])
-    assert "part in step, a.py, at lines 21 and 30" in verdict.sentence
+    assert "different ways in step, a.py, at lines 21 and 30" in verdict.sentence
 
 
 def test_the_stacks_name_the_place_where_the_recorder_kept_no_frames() -> None:

@@ -6,6 +6,7 @@ import pytest
 from support.reason import absent_rank, gloo_jobs, loops, lost_dumps, no_dumps, transfers
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
 from support.reason.witnesses import (
+    C10D,
     IN_ALL_REDUCE,
     IN_BARRIER,
     Frame,
@@ -137,6 +138,44 @@ def test_a_rank_on_its_way_to_the_call_is_not_blamed() -> None:
 
 def test_a_place_where_its_like_never_were_tells_nothing() -> None:
     assert blamed(best(pipeline(("step", "/workspace/a.py", 77)))) == []
+
+
+def stages(rounds: int, stands_at: int) -> Case:
+    """Two stages of a pipeline; each second step ends in a sum over both. Rank 0 stands in an unrecorded transfer."""
+    total = Call("pipe", "all_reduce", 2, "train.py:54")
+
+    def step(group: str, calls: int) -> list[Step]:
+        return [Call(group, "all_reduce", 64, "train.py:50")] * calls
+
+    programs = {
+        0: [*loop([*step("first", 4), total], rounds), *step("first", 4), Stop()],
+        1: [*loop([*step("last", 6), total], rounds), *step("last", 6), total],
+    }
+    groups = {"first": [0], "last": [1], "pipe": [0, 1]}
+    witnesses = Witnesses(hidden(case_of(Job(groups, programs, backend="gloo"))))
+    witnesses.stack(
+        0,
+        [
+            ("send", C10D, 2650),
+            ("give", "/workspace/stage.py", 20),
+            ("step", "/workspace/train.py", stands_at),
+        ],
+    )
+    return witnesses.case
+
+
+def test_a_stage_in_the_next_round_left_out_what_was_due_by_its_own_rounds() -> None:
+    verdict = best(stages(3, 49))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [0])
+
+
+@pytest.mark.parametrize(
+    ("rounds", "stands_at"),
+    [(3, 52), (3, 50), (1, 49)],
+    ids=["on its way", "in the call before", "one round before"],
+)
+def test_a_stage_that_may_be_on_its_way_has_skipped_nothing(rounds: int, stands_at: int) -> None:
+    assert best(stages(rounds, stands_at)).cause == "undetermined"
 
 
 SYNC = Call(WORLD, "all_reduce", 1, "optimizer.py:24")

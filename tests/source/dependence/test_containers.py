@@ -18,6 +18,17 @@ from torch.utils.data import DataLoader, DistributedSampler
 
 #: Of these the ranks have different ones, or nothing says that they have the same.
 UNLIKE = {
+    "rows of a table, filled through the item of a loop": """
+def shard(rank):
+    rows = [[0] * 4 for _ in range(3)]
+    for number, row in enumerate(rows):
+        row[0] = rank
+    return rows
+def main():
+    for row in shard(dist.get_rank()):
+        if row[0]:
+            dist.barrier()
+""",
     "a table of the program, filled where some ranks have an object": """
 TABLE = {}
 class Gate(torch.nn.Module):

@@ -154,3 +154,16 @@ def test_own_work_is_not_left_out_for_others() -> None:
     )
     site = Site(ranks=(0,), op="all_gather", file="metric.py", line=9, function="compute")
     assert "each rank's own work" in refused(files, "# some", sites=(site,))
+
+
+FUSED = """def forward(self, batch):
+    x = self.words(batch.tokens)
+    if batch.images is not None:  # images
+        x = self.fuse(x, batch.images{more})
+    return x
+"""
+
+
+def test_what_comes_with_the_missing_input_is_missing_too() -> None:
+    assert any("or_zeros" in line for line in changed(train(FUSED.format(more="")), "# images"))
+    assert "has nothing to take part with" in refused(train(FUSED.format(more=", batch.owner")), "# images")

@@ -341,7 +341,7 @@ def test_nobody_agrees_on_what_nothing_shows_to_differ() -> None:
 """
     )
     for where in ("in loader", "if settings"):
-        assert "may mend nothing" in refused(files, where, unexplained=True)
+        assert "may fix nothing" in refused(files, where, unexplained=True)
         assert changed(files, where)
 
 

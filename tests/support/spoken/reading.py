@@ -148,7 +148,7 @@ def _of_process(clause: str, subject: tuple[int, ...]) -> Iterator[Spoken]:
             what = found.get("signal") or found.get("code") or found.get("raised") or ""
             yield Spoken(kind=kind, ranks=named, what=what, words=clause)
     for match in _STANDS.finditer(clause):
-        if "parted" in clause or "pped" in clause or "aught" in clause or "ways part" in clause:
+        if "parted" in clause or "pped" in clause or "aught" in clause or "different ways" in clause:
             continue
         named = _last_named(clause, match.start()) or subject
         yield Spoken(kind="stands", ranks=named, file=match["file"], line=int(match["line"]), words=clause)

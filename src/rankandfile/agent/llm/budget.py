@@ -17,6 +17,9 @@ MOST_OUTPUT, LEAST_OUTPUT = 8_192, 256
 _CHARACTERS_PER_TOKEN = 3
 """Fewer than any tokenizer needs for English and Python, so that the estimate is rather too high."""
 
+MOST_CHARACTERS_PER_TOKEN = 16
+"""More than any answer has: few words take one."""
+
 
 class OutOfBudget(Exception):
     """The text says of what."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -20,11 +21,45 @@ from .choice import Choice
 _CONNECT_S, _SILENT_S = 20.0, 180.0
 """How long a server may say nothing: models that think send signs of life."""
 
+MOST_BYTES = 32 << 20
+"""Of one answer: the longest that is asked for takes a tenth, in the smallest of pieces."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """Ends an answer without end, whether or not its pieces can be told apart."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        room = MOST_BYTES
+        async for piece in self._stream:
+            room -= len(piece)
+            if room < 0:
+                raise httpx2.ReadError("the answer is longer than any that was asked for")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    if response.headers.get("content-encoding", "identity") != "identity":
+        # A few bytes may expand to gigabytes.
+        raise httpx2.DecodingError("the answer is compressed, though it was not to be")
+    response.stream = _Bounded(response.stream)
+
 
 def client(transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:
     """Follows nobody elsewhere: what is sent goes to the address that was named."""
     timeout = httpx2.Timeout(_SILENT_S, connect=_CONNECT_S)
-    return httpx2.AsyncClient(transport=transport, timeout=timeout, follow_redirects=False)
+    return httpx2.AsyncClient(
+        transport=transport,
+        timeout=timeout,
+        follow_redirects=False,
+        headers={"accept-encoding": "identity"},
+        event_hooks={"response": [_bound]},
+    )
 
 
 def model(choice: Choice, http: httpx2.AsyncClient) -> Model:

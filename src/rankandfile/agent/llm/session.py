@@ -20,7 +20,7 @@ from rankandfile.agent.registry import TOOLS
 from rankandfile.render.words import plain
 
 from . import conclusion
-from .budget import Budget, OutOfBudget, estimated
+from .budget import MOST_CHARACTERS_PER_TOKEN, Budget, OutOfBudget, estimated
 from .discipline import CONCLUDE, DISCIPLINE
 from .record import Record
 from .replies import Replies
@@ -55,7 +55,7 @@ class Session:
         except Exception as error:  # its server may send anything, and its library raise anything
             if self.budget.seconds_left <= 0:
                 return f"its {self.budget.seconds:g} seconds were used up"
-            words = plain(" ".join(f"{type(error).__name__}: {error}".split()))
+            words = plain(" ".join(_told(error).split()))
             return f"it could not be asked, or its answer not be read: {words[:_LONGEST_ERROR]}"
         return ""
 
@@ -107,6 +107,8 @@ class Session:
                     words = getattr(delta, "content_delta", None) or getattr(delta, "args_delta", None)
                     self._received += len(str(words or ""))
                     self.tick(self._received)
+                    if self._received > MOST_CHARACTERS_PER_TOKEN * room:
+                        raise OutOfBudget(f"its answer went on beyond the {room:,} tokens that it may have")
             return stream.get()
 
 
@@ -121,6 +123,15 @@ def _parameters(may_ask: bool) -> ModelRequestParameters:
         name=CONCLUDE, description=conclusion.DESCRIPTION, parameters_json_schema=conclusion.schema()
     )
     return ModelRequestParameters(function_tools=[*tools, last], allow_text_output=True)
+
+
+def _told(error: BaseException) -> str:
+    """With what it began: libraries call every such thing an error of the connection."""
+    first = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    more = "" if str(first) in str(error) else f" ({first})"
+    return f"{type(error).__name__}: {error}{more}"
 
 
 def _overhead() -> int:

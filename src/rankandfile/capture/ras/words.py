@@ -26,7 +26,7 @@ def parted(one: Communicator, sides: Sequence[Cohort]) -> str:
     ops = _different(odd, other)
     more = ", ".join(f"{odd.counts.get(op, 0) - other.counts.get(op, 0):+d} {op}" for op in ops)
     return (
-        f"ranks parted, by NCCL's RAS: in {_name(one)}, {_who(odd)} {_has(odd)} launched {_counted(odd, ops)}, and "
+        f"ranks disagree, by NCCL's RAS: in {_name(one)}, {_who(odd)} {_has(odd)} launched {_counted(odd, ops)}, and "
         f"{_rest(one, other)} {_counted(other, ops)} ({more}): no order of calls that all of them make leads to both"
     )
 

@@ -37,16 +37,16 @@ def parting(
     told = "; ".join(_side(one) for one in sides[:_TOLD])
     more = f"; and {len(sides) - _TOLD} more ways" if len(sides) > _TOLD else ""
     if parted.shows == parted.number:
-        words = f"ranks parted: {where} is not the same call: {told}{more}"
+        words = f"ranks disagree: {where} is not the same call: {told}{more}"
     elif parted.shows:
         words = (
-            f"ranks parted: {where} comes from different places: {told}{more}; "
+            f"ranks disagree: {where} comes from different places: {told}{more}; "
             f"from call {parted.shows} on they do not even ask for the same"
         )
     else:
         words = (
-            f"ranks parted, and nothing stops them: {where} comes from different places: {told}{more}; since then each "
-            "call meets another one than it is meant for, and what they compute is wrong"
+            f"ranks disagree, and nothing stops them: {where} comes from different places: {told}{more}; since then "
+            "each call meets another one than it is meant for, and what they compute is wrong"
         )
     return Finding(
         id=id_of("desync", group, parted.number),

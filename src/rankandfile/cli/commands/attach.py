@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Exit, Option
+from typer import Exit, Option
 
 from rankandfile.cli.console import Unicode, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import CaseFolder, say
+from rankandfile.cli.watching import CaseFolder, Pids, processes, say
 
 if TYPE_CHECKING:
     from rankandfile.capture.watch.rings import Seen
 
 PANEL = LIVE
-ORDER = 50
+ORDER = 30
 EXAMPLES = (
     "raf attach 4711",
     "raf attach $(pgrep -f train.py) --src train/ --out hang/",
@@ -28,10 +27,7 @@ EXAMPLES = (
 
 
 def attach(
-    pids: Annotated[
-        list[int] | None,
-        Argument(help="The launcher, or the ranks: processes of this node.", metavar="[PID...]"),
-    ] = None,
+    pids: Pids = None,
     debug_server: Annotated[
         list[str] | None,
         Option(
@@ -43,6 +39,7 @@ def attach(
     ] = None,
     output: CaseFolder = None,
     src: Source = None,
+    hung: Annotated[bool, Option("--hung", help="The job does hang: you have seen it stand.")] = False,
     unicode: Unicode = True,
 ) -> None:
     """Why is this job stuck? Where every rank stands, at once; then, from stacks twice and rings, the verdict.
@@ -56,11 +53,7 @@ def attach(
         )
     if pids and debug_server:
         raise UserError("give either processes or --debug-server")
-    if pids and sys.platform != "linux":
-        raise UserError("raf attach finds processes through Linux's /proc")
-    for pid in pids or ():
-        if not Path(f"/proc/{pid}").exists():
-            raise UserError(f"no process {pid}")
+    numbers = processes(pids, "raf attach") if pids else []
     if src is not None and not src.exists():
         raise UserError(f"{src}: no such file or directory")
     from rankandfile.capture.attach import attach as attach_to
@@ -69,11 +62,9 @@ def attach(
 
     try:
         unicode = shows_symbols(out, unicode)
-        wishes = Wishes(output, src, unicode, min(out.width, 100), _show, on_look=_where)
+        wishes = Wishes(output, src, unicode, min(out.width, 100), _show, hung=hung, on_look=_where)
         found = (
-            attach_to_servers(debug_server, wishes, say)
-            if debug_server
-            else attach_to(pids or (), wishes, say)
+            attach_to_servers(debug_server, wishes, say) if debug_server else attach_to(numbers, wishes, say)
         )
     except OSError as error:
         raise UserError(str(error) if debug_server else f"cannot write the case: {error}") from error

@@ -78,7 +78,7 @@ def lint(
         Option("--baseline", help="Leave out what this file lists; it is made where it is not there."),
     ] = None,
     fix: Annotated[
-        bool, Option("--fix", help="Make the changes that mend what was found, where they are safe.")
+        bool, Option("--fix", help="Make the changes that fix what was found, where they are safe.")
     ] = False,
     show_fixes: Annotated[
         bool, Option("--show-fixes", help="Print these changes as one diff, and change nothing.")

@@ -13,12 +13,13 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.live_table import SORTS, live_table
 from rankandfile.cli.panels import LIVE
+from rankandfile.cli.watching import Pids, processes
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from rankandfile.capture.live.standing import Stands
 
 PANEL = LIVE
-ORDER = 55
+ORDER = 35
 EXAMPLES = (
     "raf top",
     "raf top 4711 --every 5",
@@ -47,10 +48,7 @@ _FRAME = 5
 
 
 def top(
-    pids: Annotated[
-        list[int] | None,
-        Argument(help="The launcher, or the ranks. Default: every rank on this node.", metavar="[PID...]"),
-    ] = None,
+    pids: Pids = None,
     every: Annotated[float, Option("--every", min=0.5, metavar="SECONDS", help="How often to look.")] = 2.0,
     once: Annotated[bool, Option("--once", help="Look once, print, and end: for scripts and pipes.")] = False,
     sort: Annotated[Sort, Option("--sort", help="What to sort by.")] = Sort.rank,
@@ -66,11 +64,7 @@ def top(
     From the recorder's rings where the job records; else py-spy looks, which stops a process for milliseconds. Keys: s
     sorts by the next column, d writes a case with a verdict, q ends.
     """
-    if sys.platform != "linux":
-        raise UserError("raf top finds processes through Linux's /proc")
-    for pid in pids or ():
-        if not Path(f"/proc/{pid}").exists():
-            raise UserError(f"no process {pid}")
+    numbers = processes(pids, "raf top")
     terminal = sys.stdin.isatty() and out.is_terminal
     if not (once or terminal or metrics):
         raise UserError(
@@ -79,7 +73,7 @@ def top(
     from rankandfile.capture.live.jobs import Job
     from rankandfile.capture.live.rows import Looks
 
-    job = Job(pids or ())
+    job = Job(numbers)
     with tempfile.TemporaryDirectory(prefix="raf-top-") as folder:
         looks = Looks(Path(folder))
 

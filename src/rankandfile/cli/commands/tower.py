@@ -14,7 +14,7 @@ from rankandfile.cli.panels import LIVE
 from rankandfile.cli.tokens import not_guessed
 
 PANEL = LIVE
-ORDER = 40
+ORDER = 45
 EXAMPLES = (
     "raf tower",
     "raf tower 0.0.0.0:8770 --token-file token --allow-host tower.example.com",

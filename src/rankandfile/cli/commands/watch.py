@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankandfile.model.digest import Finding
 
 PANEL = LIVE
-ORDER = 45
+ORDER = 40
 EXAMPLES = (
     "raf watch --ras localhost:28028",
     "raf watch --ras node-0:28028 --every 10 --notify https://hooks.slack.com/services/T0/B0/XX",

@@ -13,6 +13,7 @@ from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.flight import header
 from rankandfile.evidence.flight.as_pickle import EMPTY, FIRST, TOO_MUCH
 from rankandfile.evidence.raw import RawNote
+from rankandfile.model.ranks import MOST_RANKS
 
 #: Keys by which a dump is known.
 KEYS = {"entries", "pg_config", "pg_status", "comm_lib_version", "nccl_version", "nccl_comm_state"}
@@ -133,7 +134,7 @@ def dumps_in(value: Any) -> list[tuple[int | None, dict[str, Any]]]:
     """
     if _is_dump(value):
         rank = value.get("rank")
-        return [(rank if type(rank) is int and 0 <= rank < 1 << 31 else None, value)]
+        return [(rank if type(rank) is int and 0 <= rank < MOST_RANKS else None, value)]
     if isinstance(value, list):
         return _each(list(enumerate(value)))
     if isinstance(value, dict):

@@ -10,12 +10,12 @@ from typing import Any
 from rankandfile.evidence.flight.columns import fill
 from rankandfile.evidence.flight.interning import Malformed, integer, text
 from rankandfile.evidence.raw import GroupConfig, RawDump, RawNote, Run, Status, runs_of
+from rankandfile.model.ranks import MOST_RANKS
 
 #: Versions whose fields this decoder knows. Others are read as far as they are understood, and said so.
 KNOWN_VERSIONS = re.compile(r"(1\.\d+|2\.([0-9]|10))$")
 
 MAX_GROUPS = 1 << 17
-MAX_MEMBERS = 1 << 20
 #: Members of all groups of one dump together: a world of a million, or hundreds of groups of thousands.
 MAX_MEMBERS_IN_ALL = 1 << 22
 
@@ -128,12 +128,12 @@ def _members(ranks: Any) -> list[Run] | None:
     if ranks is None:
         return None
     if type(ranks) is str:
-        if len(ranks) > MAX_MEMBERS * 8:
+        if len(ranks) > MOST_RANKS * 8:
             raise Malformed("a member list beyond any job's size")
         return list(_listed(ranks))
     if type(ranks) not in (list, tuple):
         raise Malformed(f"expected member ranks, found {type(ranks).__name__}")
-    return runs_of(_sound([integer(rank) for rank in ranks[: MAX_MEMBERS + 1]]))
+    return runs_of(_sound([integer(rank) for rank in ranks[: MOST_RANKS + 1]]))
 
 
 @lru_cache(maxsize=64)
@@ -144,9 +144,9 @@ def _listed(text: str) -> tuple[Run, ...]:
 
 
 def _sound(members: list[int]) -> list[int]:
-    if len(members) > MAX_MEMBERS:
+    if len(members) > MOST_RANKS:
         raise Malformed("more members than any job has ranks")
-    if any(not 0 <= rank < 1 << 31 for rank in members):
+    if any(not 0 <= rank < MOST_RANKS for rank in members):
         raise Malformed("a member rank that no job has")
     return sorted(set(members))
 

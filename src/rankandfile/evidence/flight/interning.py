@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rankandfile.evidence.raw import Frame, Kind, Repeats, Shape
+from rankandfile.evidence.raw import Frame, Kind, Repeats, Shape, pack
 
 #: Strings in a dump are names and paths; longer ones are an attack or damage.
 MAX_TEXT = 4096
@@ -93,7 +93,7 @@ class Interner:
         self.local_numbers: dict[str, int] = {}
         """The process's own number of a group (as text) -> position in `groups`."""
         self._kinds: dict[Kind, int] = {}
-        self._shapes: dict[Shape, int] = {}
+        self._shapes: dict[bytes, int] = {}
         self._stacks: dict[tuple[int, ...], int] = {}
         self._frames: dict[Frame, int] = {}
         self._frame_objects: dict[int, int] = {}
@@ -138,13 +138,14 @@ class Interner:
 
     def shape(self, in_sizes: Any, in_dtypes: Any, out_sizes: Any, out_dtypes: Any) -> int:
         value = Shape(sizes(in_sizes), texts(in_dtypes), sizes(out_sizes), texts(out_dtypes))
-        if value not in self._shapes:
+        packed = pack(value)
+        if packed not in self._shapes:
             # A tensor without dimensions and a word for its type take memory as well.
             self._in_sizes += sum(1 + len(tensor) for tensor in (*value.in_sizes, *value.out_sizes))
             self._in_sizes += len(value.in_dtypes) + len(value.out_dtypes)
             if self._in_sizes > MOST_IN_SIZES:
                 raise TooVaried
-        return self._intern(self._shapes, self.repeats.shapes, value)
+        return self._intern(self._shapes, self.repeats.shapes, packed)
 
     def stack(self, frames: Any) -> int | None:
         if frames is None:

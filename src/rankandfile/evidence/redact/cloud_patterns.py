@@ -31,6 +31,7 @@ NAMES = (
         r"(?:\b[Nn]amespaces? [\"']?|(?<![\w/.])(?:pods?|deployments?|statefulsets?)/)"
         r"(?P<name>[a-z0-9]{1,40}(?:-[a-z0-9]{1,40}){1,8})(?![\w/])"
     ),
+    re.compile(r"\blogged in as:? [\w.-]{1,60} \((?P<name>[A-Za-z][\w-]{2,62})\)"),  # W&B's team
     re.compile(
         r"\b(?:kubectl|helm|oc)\b[^\n]{0,80}?\s(?:-n|--namespace)[ =](?P<name>[a-z0-9][a-z0-9-]{1,62})"
     ),

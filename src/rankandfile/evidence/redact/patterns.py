@@ -50,6 +50,15 @@ HOSTS = (
         r"[\"']?|\bON |connect to \(|\berror: (?=[\w.-]+: tasks? )|\bslurmstepd-|Node failure on )"
         r"(?P<host>[A-Za-z][\w.-]{0,200})"
     ),
+    # A variable of the environment, whoever has named it.
+    re.compile(
+        r"\b[A-Z][A-Z0-9_]{0,60}(?:HOST|HOSTNAME|NODE|NODE_?NAME|NODE_?LIST|ADDR|ADDRESS|ENDPOINT)[\"']?[=:]\s?[\"']?"
+        r"(?P<host>[A-Za-z][\w.-]{0,200})"
+    ),
+    re.compile(
+        r"(?i:\b(?:[\w-]{0,40}[_-])?(?:endpoint|addr(?:ess)?|server|coordinator))[\"']?[ =:]{1,3}[\"']?"
+        r"(?=[\w.-]+:\d{2,5}\b)(?P<host>[A-Za-z][\w.-]{0,200})"
+    ),
     re.compile(r"^(?P<host>[A-Za-z][\w.-]{0,200}):\d{1,8}:\d{1,8} \["),  # NCCL's own prefix
     re.compile(r"\[(?P<host>[A-Za-z][\w.-]{0,200})\]:\d{2,5}\b"),
     # No list has all domains: names of several labels, one of them with a hyphen, or with a port behind; a name of
@@ -63,14 +72,15 @@ HOSTS = (
     # Said to be one.
     re.compile(
         r"(?:\b[Cc]onnection to |\b(?:lost|no) contact with |\b(?:not|cannot|to) resolve (?:host(?:name)? )?"
-        r"|\bon (?:node|host) (?=[\w.-]*\d)|\bconnect to host |\blookup (?=[\w.-]+ on )|\bdial (?:tcp )?"
+        r"|\b(?:[Nn]ode|on host) (?=[\w.-]*\d)|\bconnect to host |\blookup (?=[\w.-]+ on )|\bdial (?:tcp )?"
         r"|\bpeer (?=[\w.-]+:\d)"
         r"|\b(?:at|to|from|server|with) (?=[\w.-]+:\d{4,5}\b))[\"']?(?P<host>[A-Za-z][\w.-]{0,200}[A-Za-z0-9])"
     ),
     re.compile(
-        r"\bhost [\"']?(?P<host>[A-Za-z][\w.-]{0,200})[\"']? "
-        r"(?=is (?:un|down|not|dead|gone)|(?:un|not )reachable|port \d)"
+        r"\b(?:host|[Nn]ode|server) [\"']?(?P<host>[A-Za-z][\w.-]{0,200})[\"']? "
+        r"(?=is (?:un|down|not |dead|gone)|(?:un|not )reachable|not responding|port \d)"
     ),
+    re.compile(r"(?<![\w/.])[Nn]odes?/(?P<host>[a-z0-9]{1,40}(?:[-.][a-z0-9]{1,40}){1,8})(?![\w/])"),
     # A field of a line, not an argument of a call.
     re.compile(r"(?:^|(?<=\s))node=[\"']?(?P<host>[A-Za-z][\w.-]{0,200})[\"']?(?=\s|;|$)"),
     re.compile(r"(?P<host>[A-Za-z][\w.-]{0,200}): (?=no such host\b|Name or service not known)"),
@@ -86,6 +96,15 @@ USERS = (
     re.compile(
         r"(?i:\b(?:user(?:_?name)?|logname|login|owner|submitted_by))[\"']?\s{0,4}[=:]\s{0,4}[\"']?"
         r"(?P<user>[A-Za-z_][\w.-]{1,60})"
+    ),
+    re.compile(
+        r"\b[A-Z][A-Z0-9_]{0,60}(?:USER|USER_?NAME|LOGNAME|OWNER)[\"']?[=:]\s?[\"']?"
+        r"(?P<user>[A-Za-z_][\w.-]{1,60})"
+    ),
+    re.compile(
+        r"(?:\b(?:logged in|running) as:? "
+        r"|\b(?:publickey|password|failure|session (?:opened|closed)) for (?:invalid )?(?:user )?"
+        r"|\b[Uu]ser [\"'<])(?P<user>[A-Za-z_][\w.-]{1,60})"
     ),
     re.compile(r"\b[ug]id=\d{1,9}\((?P<user>[A-Za-z_][\w.-]{1,60})\)"),
     re.compile(r"(?<![\w.@-])(?P<user>[A-Za-z_][\w.-]{1,60})@[A-Za-z]"),

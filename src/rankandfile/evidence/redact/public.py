@@ -50,6 +50,18 @@ _HOSTS = """
     docs.nvidia.com nvidia.com python.org docs.python.org kernel.org none null unknown
 """
 HOSTS = frozenset(_HOSTS.split())
+_ACCOUNTS = """
+    pytorch nvidia microsoft deepspeedai huggingface ray-project lightning-ai vllm-project python google amd rocm docs
+"""
+_OF_ACCOUNTS = ("github.com", "huggingface.co")
+
+
+def is_public(host: str, path: str) -> bool:
+    """Whether everybody may know of this page: of hosts with accounts, those of public projects alone."""
+    first = path.lstrip("/").partition("/")[0].lower()
+    return host in HOSTS and (host not in _OF_ACCOUNTS or not first or first in _ACCOUNTS.split())
+
+
 _SAID = """
     the a an this that its it all any each other another some and or of to in on at for from with is are was be
     peer peers rank ranks remote server servers client clients host hosts store node nodes worker workers device

@@ -27,7 +27,7 @@ _PREFIXED = (
 
 _NAMED = (
     r"secret|token(?!iz|s\b|s?_(?:per|count|seen))|passw(?:or)?d|passphrase|passwd|\bpwd\b|api[_-]?key|apikey"
-    r"|access[_-]?key|account[_-]?key|private[_-]?key|signing[_-]?key|credential|authorization|\bauth\b"
+    r"|access[_-]?key|account[_-]?key|private[_-]?key|licen[sc]e[_-]?key|signing[_-]?key|credential|authorization|\bauth\b"
     r"|auth[_-](?:token|key)|cookie|session[_-]?id|webhook"
 )
 
@@ -38,9 +38,14 @@ _ASSIGNED = (
     r"(?:(?i:bearer|basic|token)\s{1,4})?"
     r"(?:\"(?P<quoted>[^\"\n]{1,4000})\"|'(?P<single>[^'\n]{1,4000})'|(?P<bare>[^\s\"',;&)}\]]{1,4000}))",
     rf"(?i:--[\w-]{{0,60}}(?:{_NAMED}|-key)[\w-]{{0,40}})[\s=]{{1,4}}(?P<flag>(?!-)[^\s\"',;]{{1,4000}})",
-    r"(?i:\b(?:passw(?:or)?d|passphrase|passcode|pwd)\s{1,4}(?:is|was|of|set to)\s{1,4})[\"']?"
+    r"(?i:\b(?:passw(?:or)?d|passphrase|passcode|pwd)\s{1,4}(?:(?:for|of)\s\S{1,60}\s{1,4})?)"
+    r"(?i:(?:is|was|of|set to)\s{1,4})[\"']?"
     r"(?P<said>(?!(?i:invalid|required|incorrect|expired|wrong|missing|not|none|null|empty|set|too|no|an?|the|now|still)\b)"
     r"[^\s\"',;]{3,4000})",
+    # A variable and its value as `export` and tables of settings have them.
+    r"\b[A-Z0-9_]{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)\s{1,20}(?P<beside>(?=[\w./+=-]*\d)(?=[\w./+=-]*[A-Za-z])[\w./+=-]{12,400})",
+    r"\b(?:sshpass|mysql\w{0,10}|mariadb)\b[^\n]{0,200}?\s-p\s?(?P<typed>(?!-)[^\s\"']{3,400})",
+    r"(?i:\bsig(?:nature)?)=(?P<signed>[\w%+/=-]{8,400})",  # of an URL that lets its holder in
     r"(?i:\bbearer)\s{1,4}(?P<bearer>[\w.~+/=-]{8,})",
 )
 

@@ -21,6 +21,9 @@ Piece = tuple[str, bool]
 Replace = Callable[[re.Match[str]], list[Piece] | None]
 
 _DEEPEST = 12
+_BETWEEN = re.compile(r"([._-])")
+#: Of a word, with what stands between them: so many are looked at together.
+_MOST_PARTS = 17
 
 
 class Redactor:
@@ -82,7 +85,7 @@ class Redactor:
     def _url(self, match: re.Match[str]) -> list[Piece]:
         scheme, login, path, query = match["scheme"], match["login"], match["path"] or "", match["query"]
         # A link to public documentation is the same for everybody.
-        is_public = match["host"].lower() in public.HOSTS and not login
+        is_public = not login and public.is_public(match["host"].lower(), path)
         host = match["host"] if is_public else self.host(match["host"].strip("[]"))
         if not is_public:
             path = self.path(path)
@@ -120,10 +123,25 @@ class Redactor:
         kind = self._names.kind(word)
         if kind is not None and (kinds is None or kinds(word)):
             return self.host(word) if kind == "host" else self._give.of(kind, word.lower())
-        for separator in "._-":
-            if separator in word:
-                return separator.join(self._known_in(part, kinds) for part in word.split(separator))
-        return word
+        return self._known_parts(word, kinds) if _BETWEEN.search(word) else word
+
+    def _known_parts(self, word: str, kinds: Callable[[str], bool] | None) -> str:
+        """The longest known names in it first, from its beginning on: `node-a` in `trace_node-a_0`."""
+        parts = _BETWEEN.split(word)
+        done, at = "", 0
+        while at < len(parts):
+            for end in range(min(len(parts), at + _MOST_PARTS), at, -2):
+                name = "".join(parts[at:end])
+                kind = self._names.kind(name) if end - at < len(parts) else None
+                if kind is not None and (kinds is None or kinds(name)):
+                    done += self.host(name) if kind == "host" else self._give.of(kind, name.lower())
+                    break
+            else:
+                end = at + 1
+                done += parts[at]
+            done += "".join(parts[end : end + 1])
+            at = end + 1
+        return done
 
     def host(self, name: str) -> str:
         """``host-k3v9x2ma``, or ``host-k3v9x2ma.net-p0q7d5fe`` of a full name: both are seen to be one machine."""

@@ -15,6 +15,7 @@ from rankandfile.evidence.reading import NotACase
 from rankandfile.evidence.tables.references import broken_reference
 from rankandfile.model.case import SCHEMA, Case
 from rankandfile.model.ledger import Note
+from rankandfile.model.ranks import MOST_RANKS
 from rankandfile.model.tables import TABLES, schema
 
 MANIFEST = "case.json"
@@ -45,6 +46,8 @@ def read(directory: Path) -> Case:
             raise NotACase(
                 f"{directory}: a case of schema '{manifest.schema:.60}', this version reads '{SCHEMA}'"
             )
+        if not 0 <= (manifest.world_size or 0) <= MOST_RANKS:
+            raise NotACase(f"{directory}: not a readable case directory: more ranks than any job has")
         tables = {name: _table(directory, name) for name in TABLES}
     except (msgspec.DecodeError, OSError, pl.exceptions.PolarsError) as error:
         why = " ".join(str(error).split())

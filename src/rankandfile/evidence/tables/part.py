@@ -46,7 +46,10 @@ class Part(Struct):
 
     @property
     def repeats(self) -> Repeats:
-        return _unpacked(self.raw.repeats) if self.raw.repeats else Repeats()
+        packed = self.raw.repeats
+        if not packed:
+            return Repeats()
+        return _small(packed) if len(packed) <= _SMALL else _large(packed)
 
     @property
     def kinds(self) -> list[Kind]:
@@ -109,5 +112,6 @@ def _span(values: Integers) -> tuple[int, int] | None:
     return (int(values[values != NULL].min()), greatest) if greatest != NULL else None
 
 
-#: Ranks that behave alike have the same bytes, so that few are unpacked.
-_unpacked = lru_cache(maxsize=256)(unpack_repeats)
+#: Ranks that behave alike have the same bytes, so that few are unpacked. Few of many are kept that are large.
+_SMALL = 1 << 16
+_small, _large = lru_cache(maxsize=256)(unpack_repeats), lru_cache(maxsize=2)(unpack_repeats)

@@ -9,13 +9,16 @@ import numpy.typing as npt
 import polars as pl
 
 from rankandfile.evidence.flight.states import MEANING
-from rankandfile.evidence.raw import Frame, Kind, Shape
+from rankandfile.evidence.raw import Frame, Kind, unpack_shape
 from rankandfile.evidence.tables.frames import is_torch_frame, site_of
 from rankandfile.evidence.tables.part import Part
 from rankandfile.model.known.frameworks import framework_of
 from rankandfile.model.tables import STATES, schema
 
 Numbers = npt.NDArray[np.uint32]
+
+#: Bytes of packed shapes that are unpacked at a time.
+_AT_ONCE = 1 << 19
 
 
 class Repeated:
@@ -24,7 +27,8 @@ class Repeated:
     def __init__(self) -> None:
         self.frames: dict[Frame, int] = {}
         self.stacks: dict[tuple[int, ...], int] = {}
-        self.shapes: dict[Shape, int] = {}
+        self.shapes: dict[bytes, int] = {}
+        """Packed, as they came."""
         self.kinds: dict[tuple[Any, ...], int] = {}
         self.threads: dict[str, int] = {}
         self._known: dict[bytes, tuple[Numbers, Numbers, Numbers]] = {}
@@ -89,17 +93,29 @@ def kind_table(tables: Repeated) -> pl.DataFrame:
 
 
 def shape_table(tables: Repeated) -> pl.DataFrame:
-    return pl.DataFrame(
-        [
-            range(len(tables.shapes)),
-            [shape.in_sizes for shape in tables.shapes],
-            [shape.in_dtypes for shape in tables.shapes],
-            [shape.out_sizes for shape in tables.shapes],
-            [shape.out_dtypes for shape in tables.shapes],
-        ],
-        schema=schema("shapes"),
-        orient="col",
-    )
+    """As columns a few at a time: a stranger's dump may have millions of sizes."""
+    pieces = [pl.DataFrame(schema=schema("shapes"))]
+    packed = list(tables.shapes)
+    begin = size = 0
+    for end, one in enumerate(packed, 1):
+        size += len(one)
+        if size > _AT_ONCE or end == len(packed):
+            shapes = [unpack_shape(each) for each in packed[begin:end]]
+            pieces.append(
+                pl.DataFrame(
+                    [
+                        range(begin, end),
+                        [shape.in_sizes for shape in shapes],
+                        [shape.in_dtypes for shape in shapes],
+                        [shape.out_sizes for shape in shapes],
+                        [shape.out_dtypes for shape in shapes],
+                    ],
+                    schema=schema("shapes"),
+                    orient="col",
+                )
+            )
+            begin, size = end, 0
+    return pl.concat(pieces)
 
 
 def frame_table(tables: Repeated) -> pl.DataFrame:

@@ -7,7 +7,9 @@ no other (torch's own words: "we burn a seq"); `slot` is the number with those t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -16,7 +18,7 @@ from msgspec import Struct, field
 from rankandfile.model.case import Case
 
 from .call_paths import with_paths
-from .contracts import Terms, contract_of, terms
+from .contracts import Contract, Terms, contract_of, terms
 from .kinds import (
     BATCH,
     COLLECTIVE,
@@ -99,12 +101,20 @@ def _terms(case: Case, calls: pl.DataFrame) -> tuple[pl.Series, list[Terms]]:
         .alias("key"), "op", "shape",
     )  # fmt: skip
     kinds = key.unique("key")
-    shapes = {row["shape"]: row for row in case.shapes.iter_rows(named=True)}
+    ops: defaultdict[int | None, list[tuple[int, str]]] = defaultdict(list)
+    for row, (op, shape) in enumerate(kinds.select(pl.col("op").cast(pl.String), "shape").iter_rows()):
+        ops[shape].append((row, op or ""))
     numbers: dict[Terms, int] = {}
-    column = [
-        numbers.setdefault(terms(op or "", shapes.get(shape)), len(numbers))
-        for op, shape in zip(kinds["op"].cast(pl.String), kinds["shape"], strict=True)
-    ]
+    column = [0] * kinds.height
+    # One shape after the other, and its sizes once for all names of an operation: a stranger's dump may have millions.
+    for shape in chain(case.shapes.iter_rows(named=True), [None]):
+        promised: dict[Contract, Terms] = {}
+        of_shape = ops.pop(shape["shape"], []) if shape else chain.from_iterable(ops.values())
+        for row, op in of_shape:
+            contract = contract_of(op)
+            if contract not in promised:
+                promised[contract] = terms(op, shape)
+            column[row] = numbers.setdefault(promised[contract], len(numbers))
     lookup = pl.DataFrame({"key": kinds["key"], "terms": pl.Series(column, dtype=pl.UInt32)})
     joined = key.select("key").join(lookup, on="key", how="left", maintain_order="left")
     return joined["terms"], list(numbers)

@@ -106,7 +106,7 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         location=lookup.location_of(facts, p.came) if p.exact else None,
         evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which all ranks should have made the call, so that the others left it out",
-        alternatives=()
+        alternatives=in_document.or_otherwise(facts, p)
         if ways is None
         else tuple(
             perhaps(

@@ -32,7 +32,8 @@ CAUSE = Cause(
         Remedy(
             title="Hand over the group, and make each on every rank",
             text="Pass group=... at every call instead of falling back to the default one, and call "
-            "new_group for all groups on all ranks, in one order.",
+            "new_group for all groups on all ranks, in one order; or by its members alone, with "
+            "use_local_synchronization=True.",
         ),
     ),
     anti_advice=("Do not raise the timeout: the members wait in different groups for each other.",),
@@ -50,6 +51,9 @@ if rank in members:
 
 Groups are told apart by their members and not by their names: names are counters, and ranks that count differently
 mean different groups by one name.
+
+Ranks that count differently may as well wait for each other in the next `new_group`, where all of them stand in one
+line: no record tells of that, but a group that only some have used.
 """,
     scenario="group-metrics",
 )

@@ -57,7 +57,7 @@ order. Test the links between these hosts before anything else, and compare the 
 )
 
 
-_UNTOLD = " Whom each takes for its root, nothing here tells."
+_UNTOLD = " Which rank each takes for its root, nothing here tells."
 
 
 @finder(precedence=220)

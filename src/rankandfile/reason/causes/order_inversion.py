@@ -28,10 +28,13 @@ from rankandfile.reason.toolbox import (
     first_time,
     goes_without,
     goes_without_several,
+    gone_by,
     in_calls,
     in_document,
     lookup,
+    pending_row,
     pl,
+    threads,
     waiting_sentence,
 )
 from rankandfile.reason.verdict.finding import Finding
@@ -87,6 +90,8 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
         f"{f', {where}' if where else ''}, and the other one after it: the same calls in another order."
     )
+    thread = threads.of_another_thread(facts, p.came, p.expected)
+    sentence += threads.in_words(thread)
     return Finding(
         cause=CAUSE.word,
         confidence="established",
@@ -94,14 +99,13 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} first"),
         divergence=in_document.divergence(facts, p, "swapped"),
-        location=lookup.location_of(facts, p.came),
+        location=thread or lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the minority's order is the right one",
     )
 
 
 _FEWEST_MEMBERS, _FEWEST_CALLS = 3, 2
-
 _MOST_MEMBERS = 64
 
 
@@ -174,7 +178,7 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "cycle":
         return None
     p = find_divergence(facts, wait_end)
-    if p is not None and p.culprits and not _only_order(facts, wait_end, p):
+    if p is not None and (p.culprits or p.against is not None) and not _only_order(facts, wait_end, p):
         # A call left out or added explains the circle.
         return None
     if goes_without(facts, wait_end):
@@ -198,10 +202,15 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
     if open_:
         who = f"{who[:-1]}, and no round before shows the right one."
+    thread = threads.of_another_thread(facts, *(pending_row(facts, call) for call in calls[:4]))
     return Finding(
         cause=CAUSE.word,
         confidence="hypothesis" if open_ else "supported" if by_most else "established",
-        sentence=told(circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]), who),
+        sentence=told(
+            circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]),
+            who + threads.in_words(thread),
+        ),
+        location=thread,
         culprits=culprits,
         doing=dict.fromkeys(culprits, "in the circle"),
         divergence=in_document.circle(facts, wait_end, out_of_order),
@@ -272,13 +281,10 @@ def _only_order(facts: Facts, wait_end: WaitEnd, p: DivergencePoint) -> bool:
     """Left out as far as it got: stopped in the very call that follows the missing one, it may have meant both. Where
     all of the circle have come to all of its calls, it has made the missing one right after that."""
     late = 1 if any(facts.waits.pending[i].lacking for i in wait_end.pending) else 2
-    if p.kind == "skipped" and p.how != "left" and p.confirmed <= late and p.length == 1 and _collective(p):
-        return not goes_without_several(facts, p)
+    numbered = p.expected is not None and p.expected["slot"] is not None
+    if p.kind == "skipped" and p.how != "left" and p.confirmed <= late and p.length == 1 and numbered:
+        return not goes_without_several(facts, p) and not gone_by(facts, p)
     return p.kind == "swapped"
-
-
-def _collective(p: DivergencePoint) -> bool:
-    return p.expected is not None and p.expected["slot"] is not None
 
 
 def _evidence(facts: Facts, wait_end: WaitEnd) -> tuple[str, ...]:

@@ -147,7 +147,7 @@ def _finished_early(facts: Facts, call: Pending) -> Finding | None:
             f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type. "
             f"{upper(ranks_words(done))} {verb(done, 'is', 'are')} done with it, and {ranks_words(call.waiting)} "
             f"{verb(call.waiting, 'waits', 'wait')} in it. Only its root may be done before the others: the members "
-            "may not agree on the root. Whom each takes for it, no dump records."
+            "may not agree on the root, and no dump records it."
         ),
         divergence=diverged(
             facts,

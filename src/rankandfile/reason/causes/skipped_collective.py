@@ -53,7 +53,7 @@ loss.backward()
 
 The rank goes on and makes the *next* call, which pairs with the call that it left out. Where both have the same size,
 nothing stops: the job trains on wrong numbers until two calls no longer fit. That is why the place where it stopped is
-often far behind the place where it went wrong. Look at the divergence, not at the last call.
+often far from the place where it went wrong. Look at the divergence, not at the last call.
 """,
     scenario="skip-nonfinite-3d",
 )
@@ -109,12 +109,14 @@ def _sure(p: DivergencePoint) -> bool:
 def _doing(facts: Facts, p: DivergencePoint, rank: int) -> str:
     if p.stands:
         return f"went past it, and now: {facts.hosts[rank].words}"
+    if p.against is not None:
+        return "made fewer calls than they"
     return f"went on to the {lookup.call_words(facts, p.came)}" if p.came else "went on without it"
 
 
 def _alternatives(facts: Facts, p: DivergencePoint) -> tuple[Alternative, ...]:
     if not p.exact or p.confirmed >= 2 or p.came is None:
-        return ()
+        return in_document.or_otherwise(facts, p)
     came = lookup.call_words(facts, p.came)
     return (
         perhaps(

@@ -81,6 +81,16 @@ def has_left(case: Case, before: int | None, expected: int | None, came: int | N
     return _one_function(first[inner], second[inner]) and first[inner][2] < second[inner][2]
 
 
+def lines_of_one_function(*stacks: Stack) -> tuple[int, ...] | None:
+    """The lines at which the stacks differ first from the first of them, where that is for all in one function."""
+    first, *others = stacks
+    depths = {_divergence_depth(first, other) for other in others}
+    depth = depths.pop()
+    if depths or depth is None or not all(_one_function(first[depth], other[depth]) for other in others):
+        return None
+    return tuple(stack[depth][2] for stack in stacks)
+
+
 def was_there(case: Case, earlier: Iterable[int], place: int | None, depth: int) -> bool:
     """Whether one of the earlier calls was made from where `place` stands, as far in as `depth`."""
     wanted = stack_of(case, place)[: depth + 1]

@@ -40,6 +40,10 @@ class DivergencePoint(Struct, frozen=True):
     """The side that did there as the rounds before; empty if neither did, or both."""
     past: bool = False
     """Only the ranks' own earlier steps show what is normal."""
+    against: int | None = None
+    """The group by whose calls it shows that they have been behind or ahead on this one in all that is kept."""
+    either: bool = False
+    """They are as many calls ahead or behind on that one, by the calls of this."""
 
 
 def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> lookup.Row | None:

@@ -16,6 +16,7 @@ from rankandfile.reason.waits.graph import WaitEnd
 from .divergence_point import DivergencePoint, place_of
 from .in_groups import in_groups
 from .in_programs import earlier_in_programs, in_programs
+from .lag_between_groups import lag_between_groups
 from .past_the_call import passed
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
 def divergence_of(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     """None if all ranks concerned are on one path, as far as that can be seen."""
     found = in_groups(facts, wait_end)
+    if found is None or not found.confirmed:
+        # What parts them at their last call alone comes after what has parted them in all rounds that are kept.
+        lag = lag_between_groups(facts, wait_end)
+        if lag is not None:
+            return lag
     if found is not None:
         return earlier_in_programs(facts, found)
     found = in_programs(facts, wait_end) if wait_end.kind in ("cycle", "absent") else None

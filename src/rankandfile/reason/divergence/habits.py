@@ -15,9 +15,11 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
+from .code_paths import relation
 from .divergence_point import DivergencePoint
 
 _MOST = 64
+_MOST_STACKS = 256
 _TIMES = 2
 
 
@@ -147,6 +149,25 @@ def goes_without_several(facts: WaitFacts, found: DivergencePoint) -> bool:
     if any(gap.height < 2 for gap in gaps):
         return False
     return all(_fewer_than_before(facts.call_table.of_rank(rank), due, came) for rank in found.culprits)
+
+
+def gone_by(facts: WaitFacts, found: DivergencePoint) -> bool:
+    """Whether who came to the one call has gone by the missing one, and does not come to it later.
+
+    Both are made by ways of its own earlier rounds, in one function, and the missing one is at the earlier line.
+    """
+    due, came = found.expected, found.came
+    if found.how != "after" or due is None or came is None or due["path"] is None or came["path"] is None:
+        return False
+    for rank in found.culprits[:_MOST]:
+        past = facts.call_table.of_rank(rank).filter(pl.col("record") < came["record"])
+        ways = past.filter(pl.col("path").is_in([due["path"], came["path"]]))["path"].to_list()
+        if ways.count(due["path"]) < _TIMES or ways.count(came["path"]) < _TIMES:
+            return False
+        stacks = list(dict.fromkeys(past["stack"].drop_nulls().reverse().head(_MOST_STACKS)))
+        if relation(facts.case, stacks, due["stack"], came["stack"]) != "after":
+            return False
+    return True
 
 
 def _begun(made: pl.DataFrame, due: lookup.Row, came: lookup.Row) -> bool:

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import polars as pl
 
-from rankandfile.model.diagnosis import Cohort, Divergence
+from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.lost_history import lost_words
 from rankandfile.reason.divergence.code_paths import DivergingLines, diverging_lines, stack_of
-from rankandfile.reason.document import cohort, diverged
+from rankandfile.reason.document import cohort, diverged, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.graph import WaitEnd
@@ -118,29 +118,55 @@ def evidence(facts: Facts, p: DivergencePoint) -> tuple[str, ...]:
     """The ids of the records that show it: both calls, and where the first rank of each side stands."""
     ids = [lookup.evidence_of(row) for row in (p.expected, p.came) if row]
     for ranks in (p.normal, p.other):
-        ids += lookup.standing_evidence(facts, ranks[0], p.group) if ranks else []
+        for group in (p.group,) if p.against is None else (p.group, p.against):
+            ids += lookup.standing_evidence(facts, ranks[0], group) if ranks else []
     return tuple(dict.fromkeys([*ids, *p.stands]))
 
 
 def since_before(facts: Facts, p: DivergencePoint, where: str) -> str:
     """`Rank 1 is 1 call behind ...`: ranks out of step since before what the rings kept, and no call to name."""
     words = (
-        f"{upper(ranks_words(p.culprits))} {verb(p.culprits, 'is', 'are')} {counted(p.length, 'call')} {where} since "
+        f"{upper(ranks_words(p.other))} {verb(p.other, 'is', 'are')} {counted(p.length, 'call')} {where} since "
         "before the oldest call that the rings kept"
     )
+    if p.against is not None:
+        here, there = (lookup.group_words(facts, group) for group in (p.group, p.against))
+        who, made = verb(p.other, "it has", "they have"), "fewer" if p.kind == "skipped" else "more"
+        words += (
+            f": at all {p.confirmed} calls on group {here} that can be compared, {who} made that many {made} there "
+            f"than {ranks_words(p.normal)} by the same call on group {there}. Nobody has changed the order; where it "
+            "began was not kept"
+        )
     history = lost_words(facts.case, facts.call_table, p.group)
     return f"{words}: {history}." if history else f"{words}."
 
 
+def or_otherwise(facts: Facts, p: DivergencePoint) -> tuple[Alternative, ...]:
+    """What it may be as well, where two groups come by turns: by numbers alone, these are alike."""
+    if not p.either or p.against is None:
+        return ()
+    more, cause = ("more", "extra_collective") if p.kind == "skipped" else ("fewer", "skipped_collective")
+    group = lookup.group_words(facts, p.against)
+    told = (
+        (cause, f"It may be as many calls {more} on group {group} instead."),
+        (
+            "order_inversion",
+            "They may come to the two groups in another order than the others in every round.",
+        ),
+    )
+    decided_by = "the calls before those that were kept, or the source around both"
+    return tuple(perhaps(cause, words, p.other, decided_by=decided_by) for cause, words in told)
+
+
 def ways_words(ways: DivergingLines) -> str:
-    """`Their ways part in train, train.py, at lines 41 and 49.`"""
+    """`They go different ways in train, train.py, at lines 41 and 49.`"""
     one, other = ways.lines
-    return f"Their ways part in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
+    return f"They go different ways in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
 
 
 def without_ways(sentence: str) -> str:
     """The same without what `ways_words` says: where the source has the condition, that is the one place."""
-    return re.sub(r" Their ways part in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
+    return re.sub(r" They go different ways in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
 
 
 def without_leaving(words: str) -> str:

@@ -10,10 +10,14 @@ call before, no earlier round shows that it belongs to the round. Then the few d
 Members of one group need not run the same program: stages of a pipeline have other layers. Where the last call of both
 is one collective, made by one way, and the others' next one came out of the same function, at a later line, a rank that
 is not in that function any more has left it without that call.
+
+And a rank's own rounds tell when a call is due: where as many calls as ever came before it are made, and the rank
+stands before the last of them in the loop's body, the loop came round without it.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import polars as pl
@@ -23,10 +27,18 @@ from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .code_paths import depth_of_divergence, has_left, relation, was_there
+from .code_paths import (
+    depth_of_divergence,
+    has_left,
+    lines_of_one_function,
+    relation,
+    stack_of,
+    was_there,
+)
 from .divergence_point import own_group
 
 _MOST_MATES = 8
+_ROUNDS = 2
 
 
 class Passed(NamedTuple):
@@ -42,7 +54,7 @@ class Passed(NamedTuple):
     """The few that made it left the rounds that these are still in."""
 
 
-@heuristic("stands past the call", "a host behind the line of a call that its like made has left it out")
+@heuristic("stands past the call", "a host past the line of a call that its like made has left it out")
 def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
     found: list[tuple[int, int, lookup.Row, bool]] = []
@@ -96,7 +108,10 @@ def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, looku
             return mate, due, mate in waiting and due["open"] and due["stack"] not in stacks
         # Where one of its like shows it on its way, the others would not show more.
         return None
-    return next(((mate, due, False) for mate in waiting if (due := _left_out(facts, rank, mate))), None)
+    ways = (_left_out, _went_round)
+    return next(
+        ((mate, due, False) for way in ways for mate in waiting if (due := way(facts, rank, mate))), None
+    )
 
 
 def _left_out(facts: WaitFacts, rank: int, mate: int) -> lookup.Row | None:
@@ -112,3 +127,22 @@ def _left_out(facts: WaitFacts, rank: int, mate: int) -> lookup.Row | None:
     if not (same and alike and due["open"] and due["group"] == common["group"]):
         return None
     return due if has_left(facts.case, before["stack"], due["stack"], stand) else None
+
+
+def _went_round(facts: WaitFacts, rank: int, mate: int) -> lookup.Row | None:
+    """The call that the mate waits in, if it was due here too by each of this rank's own rounds, and the rank is in the
+    next round of the loop around it."""
+    theirs = facts.call_table.of_rank(mate).sort("record").tail(1).to_dicts()
+    made = facts.call_table.of_rank(rank).sort("record").select("path", "stack").rows()
+    if not theirs or not theirs[0]["open"] or theirs[0]["path"] is None or not made:
+        return None
+    due = theirs[0]
+    at = [n for n, (path, _) in enumerate(made) if path == due["path"]]
+    rounds = [[path for path, _ in made[one + 1 : other]] for one, other in pairwise([*at, len(made)])]
+    if len(rounds) <= _ROUNDS or any(each != rounds[-1] for each in rounds) or not rounds[-1]:
+        return None
+    before, expected, now = (
+        stack_of(facts.case, n) for n in (made[-1][1], due["stack"], facts.hosts[rank].stack)
+    )
+    lines = lines_of_one_function(before, expected, now)
+    return due if lines is not None and lines[2] < lines[0] < lines[1] else None

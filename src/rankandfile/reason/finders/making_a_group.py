@@ -19,6 +19,7 @@ from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.lookup import Row
+from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
@@ -75,9 +76,8 @@ def _incomplete(facts: Facts) -> list[Pending]:
     return [call for call in calls if not (call.lacking or call.unknown or call.busy or call.behind)]
 
 
-def _makes_one(facts: Facts, rank: int) -> bool:
+def makes_a_group(stand: Stand | None) -> bool:
     """Its stack stands where a group is made."""
-    stand = facts.hosts.get(rank)
     return stand is not None and stand.activity == "init" and _MAKES.search(stand.op) is not None
 
 
@@ -116,7 +116,7 @@ def making_a_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end)
     if call is None or patience(facts, call) is Patience.NOT_YET:
         return None
-    if all(_makes_one(facts, rank) for rank in wait_end.ranks):
+    if all(makes_a_group(facts.hosts.get(rank)) for rank in wait_end.ranks):
         return _alone_in_it(facts, wait_end, call)
     doubt = _doubt(facts, wait_end, call)
     if doubt is None:

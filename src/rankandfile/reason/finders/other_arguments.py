@@ -61,7 +61,10 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
     waits = waiting_sentence(facts, wait_end, p.culprits)
     several = not p.culprits and _of_several_sizes(facts, p)
     if several:
-        sentence += " From this place each rank makes calls of several sizes in turn: they may not be at the same one."
+        sentence += (
+            " From this place each rank makes calls of several sizes, one after the other: they may not be at the "
+            "same one."
+        )
     return Finding(
         cause="rank_conditional" if several else cause,
         confidence="supported" if several or even else "established",

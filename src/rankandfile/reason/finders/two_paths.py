@@ -56,6 +56,9 @@ def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(ranks_words(one))} made {calls[0]}{f', {where},' if where else ''} where "
         f"{ranks_words(other)} made {calls[1]}{another}. {_balance(p)}{_past(facts, p)}."
     )
+    if p.against is not None:
+        where = "behind" if p.kind == "skipped" else "ahead"
+        sentence = f"{in_document.since_before(facts, p, where)} {_balance(p)}."
     ways = in_document.ways_of(facts, p) if p.kind != "swapped" else None
     if ways is not None:
         sentence += f" {in_document.ways_words(ways)}"

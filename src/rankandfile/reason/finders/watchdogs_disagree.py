@@ -90,7 +90,7 @@ def _finding(
     differently = (
         "asked for different things" if len(sides([*normal, *others])) > 1 else "come from different lines"
     )
-    behind = "" if slot == call.slot else f" In the one behind it, {words}."
+    behind = "" if slot == call.slot else f" In the one after it, {words}."
     sentence = (
         f"Not all members get past the {call_phrase(facts, call)}.{behind}"
         if behind

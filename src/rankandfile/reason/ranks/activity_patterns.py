@@ -276,6 +276,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "waiting for events in {at}",
         ("selectors.py", "select"),
         ("asyncio/*.py", "_run_once run_forever run_until_complete run"),
+        ("trio/_core/*.py", "get_events"),
         (
             NATIVE,
             "poll __poll __GI___poll ppoll epoll_wait epoll_pwait* __epoll_wait select __select pselect*",

@@ -70,14 +70,23 @@ class Reason(Struct, frozen=True):
 def absent_ranks(facts: WaitFacts) -> list[int]:
     """Ranks of the job without a whole dump."""
     used = facts.case.dumps_used.filter(pl.col("rank").is_not_null() & ~pl.col("truncated").fill_null(False))
-    members = {rank for ranks in facts.membership.members.values() for rank in ranks}
-    everyone = members | set(range(facts.case.world_size or 0))
+    everyone = _members(facts) | set(range(facts.case.world_size or 0))
     return sorted(everyone - set(used["rank"].to_list()))
 
 
 def reasons(facts: WaitFacts, ranks: list[int]) -> dict[int, Reason]:
     said, locks, left = _said(facts, ranks), held(facts.case, ranks), _left_behind(facts, ranks)
-    return {rank: _reason(facts, rank, said[rank], locks.get(rank), left.get(rank)) for rank in ranks}
+    files, members = _files(facts), _members(facts)
+    return {
+        rank: _reason(
+            facts, rank, said[rank], files.get(rank), locks.get(rank), left.get(rank), rank in members
+        )
+        for rank in ranks
+    }
+
+
+def _members(facts: WaitFacts) -> set[int]:
+    return {rank for ranks in facts.membership.members.values() for rank in ranks}
 
 
 def missing_dumps(facts: WaitFacts, ranks: list[int]) -> tuple[list[Missing], list[str]]:
@@ -133,7 +142,13 @@ def _lock(lock: Held) -> Reason:
 
 
 def _reason(
-    facts: WaitFacts, rank: int, said: dict[str, Reason], lock: Held | None, left_behind: Reason | None
+    facts: WaitFacts,
+    rank: int,
+    said: dict[str, Reason],
+    file: Reason | None,
+    lock: Held | None,
+    left_behind: Reason | None,
+    takes_part: bool,
 ) -> Reason:
     accounts = facts.accounts
     end, stand = accounts.ends.get(rank), facts.hosts.get(rank)
@@ -160,9 +175,10 @@ def _reason(
         return _lock(lock)
     if "late" in said:
         return Reason("late", "it was still writing when its time was up", said["late"].evidence)
-    file = _file(facts, rank)
     if file is not None:
         return file
+    if unreadable(facts, rank):
+        return Reason("unreadable", "its file is here, and cannot be read")
     if "written" in said:
         where = f" to {said['written'].words}" if said["written"].words else ""
         return Reason(
@@ -173,7 +189,7 @@ def _reason(
             "it began to write, and no file is here: never collected, or held up by the interpreter's lock"
         )
         return Reason("not_collected", words, said["started"].evidence)
-    if not any(rank in ranks for ranks in facts.membership.members.values()):
+    if not takes_part:
         return Reason("no_part", "it is in no group of this job")
     if left_behind is not None:
         return left_behind
@@ -184,21 +200,23 @@ def _reason(
     return Reason("unknown", "nothing tells why it is not here")
 
 
-def _file(facts: WaitFacts, rank: int) -> Reason | None:
-    rows = facts.case.dumps.filter(pl.col("rank") == rank)
-    for row in rows.iter_rows(named=True):
-        if row["set_aside"] is None and row["truncated"]:
-            return Reason(
-                "truncated", "its file ends early, and what came last is lost", (dump_id(row["dump"]),)
-            )
+def _files(facts: WaitFacts) -> dict[int, Reason]:
+    """Of ranks whose file is there, and is not what it should be."""
+    found: dict[int, Reason] = {}
+    for row in facts.case.dumps.filter(pl.col("rank").is_not_null()).iter_rows(named=True):
         if row["set_aside"] is not None:
-            return Reason("set_aside", f"its file was set aside: {row['set_aside']}", (dump_id(row["dump"]),))
-    if unreadable(facts, rank):
-        return Reason("unreadable", "its file is here, and cannot be read")
-    return None
+            why: Why = "set_aside"
+            words = f"its file was set aside: {row['set_aside']}"
+        elif row["truncated"]:
+            why, words = "truncated", "its file ends early, and what came last is lost"
+        else:
+            continue
+        found.setdefault(row["rank"], Reason(why, words, (dump_id(row["dump"]),)))
+    return found
 
 
 def unreadable(facts: WaitFacts, rank: int) -> bool:
     """Whether a file that could not be read at all bears this rank's name: it is not absent, but unknown."""
-    named = re.compile(rf"rank[_-]?0*{rank}(?![0-9])[^/]*$")
-    return any("not readable as a dump" in note.what and named.search(note.file) for note in facts.case.notes)
+    files = [note.file for note in facts.case.notes if "not readable as a dump" in note.what]
+    named = rf"rank[_-]?0*{rank}(?![0-9])[^/]*$"
+    return any(re.search(named, file) for file in files)

@@ -28,6 +28,7 @@ from .activity import at
 from .did_instead import location_of, world_of
 from .from_logs.nccl_setups import setups
 from .from_logs.ras_counts import Launches, launches
+from .from_logs.watchdog_reports import UNNAMED
 from .missing_dumps import absent_ranks, reasons
 
 _MOST_LINES = 64
@@ -190,7 +191,8 @@ def _of_log(facts: Facts, rank: int) -> _Told | None:
     if report is not None:
         op = contract_of(report.op).op if report.op else None
         group, ids = report.desc or report.group, [report.evidence]
-        what = f"in {report.op or 'a call'} #{report.seq} of {group}"
+        named = "" if group.startswith(UNNAMED) else f" of {group}"
+        what = f"in {op or report.op or 'a call'} #{report.seq}{named}"
         standing = Standing(ranks="", state="waits", what=what, told_by="log", evidence=ids)
         return _Told(standing, InCall(ranks=str(rank), group=group, seq=report.seq, op=op, evidence=ids))
     waited = accounts.waited_in_vain.get(rank)
@@ -269,7 +271,7 @@ def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
         else:
             line = (facts.accounts.last_lines.get(rank) or "")[:_LONGEST]
             heard = rank in facts.accounts.logged or rank in facts.accounts.of_rank
-            nothing = "no line of it tells where it stands" if heard else "nothing is here of it"
+            nothing = "no line of it tells where it stands" if heard else "nothing of it was found"
             if line:
                 last[_NUMBER.sub("#", line)][rank] = line
             else:

@@ -10,7 +10,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.from_logs.devices_and_processes import ranks_of_processes
 from rankandfile.reason.ranks.from_logs.ras_counts import launches, missed_by_ras
-from rankandfile.reason.words import ranks_words, verb
+from rankandfile.reason.words import ranks_words
 
 from .finding import Finding
 
@@ -42,5 +42,5 @@ def _not_answering(facts: Facts, finding: Finding) -> tuple[str, tuple[str, ...]
     found = tuple(rank for rank in finding.culprits if rank in missed)
     if not found:
         return None
-    words = f"NCCL's RAS gets no answer of {ranks_words(found)} either, which {verb(found, 'fits', 'fit')}."
+    words = f"NCCL's RAS gets no answer from {ranks_words(found)} either."
     return words, tuple(missed[rank][0] for rank in found[:4])

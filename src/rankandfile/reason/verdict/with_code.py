@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from rankandfile.model.case import Case
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.claims import LeftOut, TookBranch, ranks_of
-from rankandfile.model.diagnosis import Culprit, Diagnosis, Verdict
-from rankandfile.model.findings import SourceFinding, SourceFindings
+from rankandfile.model.diagnosis import Culprit, Diagnosis, Divergence, Verdict
+from rankandfile.model.findings import Implied, SourceFinding, SourceFindings
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.model.sentence import in_words
 from rankandfile.reason.claims.raw import Raw
@@ -66,7 +68,23 @@ def _at_which_line(verdict: Verdict, said: SourceFinding, check: Check) -> Verdi
         excerpts=list(said.excerpts),
         sentence=f"{before} {words}".strip(),
         claims=[*verdict.claims, *check.claims],
+        divergence=_with_implied(verdict.divergence, said.implied),
     )
+
+
+def _with_implied(divergence: Divergence | None, implied: Sequence[Implied]) -> Divergence | None:
+    """Its calls, each with what makes it where its line does not name it."""
+    by = {(one.op, one.file, one.line): one.by for one in implied}
+    if divergence is None or not by:
+        return divergence
+    cohorts = []
+    for cohort in divergence.cohorts:
+        call = cohort.call
+        name = (call.file or "").replace("\\", "/").rpartition("/")[2] if call is not None else ""
+        if call is not None and (call.op, name, call.line or 0) in by:
+            call = msgspec.structs.replace(call, implied_by=by[call.op, name, call.line or 0])
+        cohorts.append(msgspec.structs.replace(cohort, call=call))
+    return msgspec.structs.replace(divergence, cohorts=cohorts)
 
 
 def _not_yet_there(verdict: Verdict, said: SourceFinding, check: Check) -> Verdict:

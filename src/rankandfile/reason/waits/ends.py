@@ -25,23 +25,28 @@ def settled_ends(waits: Waits, stands: pl.DataFrame, mismatches: pl.DataFrame) -
 
 def _merge_absent(wait_ends: list[WaitEnd]) -> list[WaitEnd]:
     """Ranks that one and the same call lacks, and that wait for nobody, are one fault."""
-    out: list[WaitEnd] = []
+    faults: list[list[WaitEnd]] = []
+    first: dict[tuple[str, int], int] = {}
+    """The first fault of a kind that a call belongs to."""
     for wait_end in wait_ends:
-        if wait_end.kind in ("absent", "missing"):
-            for i, other in enumerate(out):
-                if other.kind == wait_end.kind and set(other.pending) & set(wait_end.pending):
-                    out[i] = replace(
-                        other,
-                        ranks=tuple(sorted({*other.ranks, *wait_end.ranks})),
-                        pending=tuple(sorted({*other.pending, *wait_end.pending})),
-                        victims=tuple(sorted({*other.victims, *wait_end.victims})),
-                    )
-                    break
-            else:
-                out.append(wait_end)
-        else:
-            out.append(wait_end)
-    return out
+        calls = [(wait_end.kind, call) for call in wait_end.pending if wait_end.kind in ("absent", "missing")]
+        number = min((first[call] for call in calls if call in first), default=len(faults))
+        if number == len(faults):
+            faults.append([])
+        faults[number].append(wait_end)
+        first |= {call: min(first.get(call, number), number) for call in calls}
+    return [_one(parts) for parts in faults]
+
+
+def _one(parts: list[WaitEnd]) -> WaitEnd:
+    if len(parts) == 1:
+        return parts[0]
+    return replace(
+        parts[0],
+        ranks=tuple(sorted({rank for part in parts for rank in part.ranks})),
+        pending=tuple(sorted({call for part in parts for call in part.pending})),
+        victims=tuple(sorted({rank for part in parts for rank in part.victims})),
+    )
 
 
 def _broken_off(stands: pl.DataFrame, mismatches: pl.DataFrame, strong: list[WaitEnd]) -> list[WaitEnd]:

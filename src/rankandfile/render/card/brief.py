@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Alternative, Remedy
+from rankandfile.model.diagnosis import Alternative, Remedy, Standing
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
 from rankandfile.render.headline import cause_beside, headline, place, sure
 from rankandfile.render.words import cause_words, counted, flagged_text, job_size, said_ranks, standing_text
@@ -18,6 +18,8 @@ from . import strip
 from .sheet import Part, Sheet
 
 _STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
+_PLACE = re.compile(r"[\w-]+\.\w+:\d+")
+_CALL = re.compile(r"in (?P<op>\w+) #(?P<seq>\d+)")
 _MOST_NAMES, _MOST_STANDINGS, _MOST_PROOFS = 3, 6, 5
 
 
@@ -90,14 +92,27 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
 
 
 def _standings(sheet: Sheet) -> Iterator[Part]:
-    """Where everybody is, the odd ones first: what there is to go on with where nobody is to blame for sure."""
-    where, world = sheet.diagnosis.standings, sheet.diagnosis.job.world_size
+    """Where everybody is, the odd ones first, as far as the sentence does not say it: what there is to go on with where
+    nobody is to blame for sure."""
+    world = sheet.diagnosis.job.world_size
+    where = [one for one in sheet.diagnosis.standings if not _said(one, sheet.verdict.sentence)]
     lines = [
         sheet.cut(f"{_who(one.ranks, world, sheet)} {sheet.signs.then} {standing_text(one)}", 2)
         for one in where[:_MOST_STANDINGS]
     ]
     if lines:
         yield "stands", [*lines, *sheet.more(len(where) - _MOST_STANDINGS, "place", where=": -v")]
+
+
+def _said(one: Standing, sentence: str) -> bool:
+    """Whether the sentence names its place or its call, and its ranks."""
+    numbers = set(re.findall(r"\d+", one.ranks))
+    if not numbers or not numbers <= set(re.findall(r"(?<![\w.:])\d+(?![\w:])", sentence)):
+        return False
+    if places := _PLACE.findall(one.what):
+        return places[0] in _PLACE.findall(sentence)
+    call = _CALL.fullmatch(one.what)
+    return bool(call and f"the {call['op']}" in sentence and f"seq {call['seq']})" in sentence)
 
 
 def _who(ranks: str, world: int | None, sheet: Sheet) -> str:
@@ -107,8 +122,10 @@ def _who(ranks: str, world: int | None, sheet: Sheet) -> str:
 def _why(sheet: Sheet) -> Iterator[Part]:
     where = sheet.verdict.location
     why = where and (where.because or where.why_it_can_differ)
-    if why:
-        yield "why", [sheet.cut(why, 2)]
+    if where and why:
+        # "It" is what the row above shows.
+        said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
+        yield "why", [sheet.cut(why if said == why else f"the condition {said}", 2)]
     if where and where.flagged_before:
         yield "lint", [sheet.cut(flagged_text(where.flagged_before))]
 
@@ -122,7 +139,10 @@ def _advice(sheet: Sheet) -> Iterator[Part]:
     if verdict.remedies:
         yield "fix", [sheet.cut(_remedy(verdict.remedies[0], 2 * sheet.width), 2), *_patch(sheet)]
     if verdict.anti_advice:
-        yield "not", [sheet.text(_without_do_not(line)) for line in verdict.anti_advice[: sheet.room.advice]]
+        yield (
+            "don't",
+            [sheet.text(_without_do_not(line)) for line in verdict.anti_advice[: sheet.room.advice]],
+        )
 
 
 def _next(sheet: Sheet) -> Iterator[Part]:
@@ -130,6 +150,11 @@ def _next(sheet: Sheet) -> Iterator[Part]:
     for one in sheet.verdict.missing_evidence[:1]:
         yield "next", [sheet.cut(f"{one.what}: {one.how}", 3)]
         return
+    for other in sheet.verdict.alternatives[:1]:
+        if other.decided_by and other.cause != "undetermined":
+            words = f"to exclude {cause_words(other.cause)}: look at {other.decided_by.rstrip('.')}"
+            yield "next", [sheet.cut(words, 3)]
+            return
     for probe in sheet.verdict.probes[:1]:
         yield "next", [sheet.cut(f"{probe.title}: {probe.text}", 3)]
 

@@ -72,7 +72,8 @@ def _came(verdict: Verdict, cohort: Cohort, ranks: set[int]) -> str:
         and ranks <= set(parse_ranks(one.ranks))
         for one in verdict.waits
     )
-    return f"{'waits' if len(ranks) == 1 else 'wait'} in {came}" if waits else came
+    by = f" ({call.implied_by.removesuffix(' here')})" if call.implied_by else ""
+    return f"{'waits' if len(ranks) == 1 else 'wait'} in {came}{by}" if waits else f"{came}{by}"
 
 
 def _odd(verdict: Verdict, cohort: Cohort | None, doing: str) -> str:
@@ -94,11 +95,15 @@ def branch(verdict: Verdict) -> str:
         return ""
     condition = " ".join(plain(where.condition).split())
     seen = [one for one in verdict.claims if isinstance(one, TookBranch) and one.line == where.condition_line]
-    if not seen or not condition.startswith(_TESTS):
+    if not seen or not is_test(condition):
         return condition
     ways = {one.truth: one.who for one in seen}
     told = [f"{'' if truth else 'not '}taken by {ways[truth]}" for truth in sorted(ways, reverse=True)]
     return f"{condition}  {', '.join(told)}"
+
+
+def is_test(condition: str) -> bool:
+    return condition.startswith(_TESTS)
 
 
 def _named(verdict: Verdict) -> set[int]:

@@ -24,12 +24,15 @@ from rankandfile.source.culprits.by_few import (
     sides,
     the_fewer,
     who_came_alone,
+    who_made_another,
     who_ran_out,
     who_stopped,
 )
 from rankandfile.source.lines.call_paths import CallPaths, Made
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
+
+from .guard_clause import who_turned_back
 
 #: A test of the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
@@ -53,6 +56,8 @@ _ROUNDS = 3
 
 def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> NamedByCode | None:
     """None where the evidence names somebody already, or the code nobody."""
+    if found.kind == "some_make" and verdict.hang and not verdict.culprits:
+        return who_made_another(verdict, found)
     if (
         not verdict.hang
         or verdict.culprits
@@ -77,18 +82,22 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         and found.reason.source in _FROM_OUTSIDE
         and (divergence.exact or not suspects)
     ):
-        return _whom_it_came_to(verdict, found, divergence, paths)
+        return _whom_it_came_to(verdict, found, divergence, paths) or _turned_back(
+            verdict, found, divergence, paths
+        )
     own_data = found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data")
     if own_data and divergence.exact:
         return (
             who_ran_out(verdict, found, divergence)
             or _whose_data_said_so(verdict, found, divergence, paths)
             or who_stopped(verdict, found, divergence)
+            or _turned_back(verdict, found, divergence, paths)
         )
     if found.kind != "decision" or decision is None:
         return None
     condition = decision.condition
     fewer = the_fewer(found, divergence, decision) if divergence.exact else None
+    fewer = fewer or _turned_back(verdict, found, divergence, paths)
     if fewer is not None:
         return fewer
     on_rank = decision.reason.source in ON_RANK and len(decision.reason.chain) <= _DIRECT
@@ -138,6 +147,16 @@ def _whom_it_came_to(
         sentence=f"What decides it comes to one rank and not to another, and {who} did otherwise than in all rounds "
         "before.",
         cause=next(open_, None),
+    )
+
+
+def _turned_back(
+    verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
+) -> NamedByCode | None:
+    return (
+        who_turned_back(verdict, found, divergence, _left_the_usual(divergence, paths))
+        if divergence.exact
+        else None
     )
 
 

@@ -105,6 +105,19 @@ def who_came_alone(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
     )
 
 
+def who_made_another(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
+    """Few are the odd ones by a group that they alone have used, or not used, and the code shows that it is made by
+    some ranks only."""
+    suspects = tuple(one.rank for one in verdict.suspects)
+    if not suspects or found.reason is None or found.reason.level != "varying":
+        return None
+    return NamedByCode(
+        ranks=suspects,
+        doing=verdict.suspects[0].doing or "made other groups than the others",
+        sentence="The code agrees: not every rank comes to make that group.",
+    )
+
+
 def sides(divergence: CodeDivergence) -> tuple[Side, Side]:
     return divergence.normal, divergence.culprit
 

@@ -24,6 +24,7 @@ from .syntax import (
     argument,
     arguments,
     dotted,
+    loop_over,
     stored,
 )
 
@@ -41,18 +42,8 @@ How: TypeAlias = Literal[
     "definition",
 ]
 _ADDS = {
-    "append",
-    "add",
-    "extend",
-    "update",
-    "insert",
-    "setdefault",
-    "appendleft",
-    "put",
-    "add_",
-    "mul_",
-    "sub_",
-    "div_",
+    *("append", "add", "extend", "update", "insert", "setdefault", "appendleft", "put"),
+    *("add_", "mul_", "sub_", "div_"),
 }
 _PUTS = {f"heapq.{name}" for name in ("heappush", "heappushpop", "heapreplace")} | {
     f"bisect.{name}" for name in ("insort", "insort_left", "insort_right")
@@ -101,6 +92,16 @@ class Definition(Struct, eq=False, frozen=True):
 
 def defined(function: Function, node: Node) -> Iterator[Definition]:
     """The names that this piece of syntax gives a value, and how."""
+    for found in _defined(function, node):
+        yield found
+        holder = loop_over(function, found.site, found.name) if found.how == "mutate" else None
+        if holder is not None:
+            # `for row in rows: row[0] = x` changes `rows`, too.
+            path = (("item", None), *found.path)
+            yield Definition(holder, node, "mutate", found.value, path, found.site)
+
+
+def _defined(function: Function, node: Node) -> Iterator[Definition]:
     what = node.what
     if isinstance(what, ast.Call):
         yield from _by_call(function, node, what)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
     Class,
+    by_autograd,
     enclosing_class,
     lineage,
     method,
@@ -32,8 +33,10 @@ def callers_of(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
     names = [function.name]
     if owner is not None and function.name in ("__init__", "__new__", "__post_init__"):
         names = [c.name for c in _family(objects, owner)]
+    elif by_autograd(function):
+        names = ["apply"]
     elif owner is not None and function.name in ("forward", "__call__"):
-        return _called_objects(objects, owner)
+        found = _called_objects(objects, owner)
     for name in names:
         for site in objects.index.calls(name):
             if len(found) >= MOST_SITES:
@@ -41,7 +44,8 @@ def callers_of(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
             target = resolve(site.function, site.call.func)
             if target is function:
                 bound = owner is not None and not is_static(function)
-                found.append((site, bound and (is_of_class(function) or _through_self(site))))
+                given = is_of_class(function) or by_autograd(function) or _through_self(site)
+                found.append((site, bound and given))
             elif isinstance(target, Class) and owner is not None and owner in lineage(target):
                 if method(target, function.name) is function:
                     found.append((site, True))
@@ -70,7 +74,10 @@ def _called_objects(objects: Objects, owner: Class) -> list[tuple[Site, bool]]:
 
 
 def is_static(function: Function) -> bool:
+    """Its first parameter is the first argument of its calls."""
     node = function.node
+    if by_autograd(function):
+        return False
     if isinstance(node, (ast.Module, ast.Lambda)):
         return True
     return any(dotted(d) == "staticmethod" for d in node.decorator_list)

@@ -84,6 +84,11 @@ _SAME_NUMBER = {
 }
 
 
+_AS_LONG = _SAME_NUMBER - {"item", "any", "all", "rank", "send"} | {"sum", "mean", "detach", "argmax", "abs"}
+"""Methods of a tensor that leave it as long as it was: those that sum up do so along another dimension, or there is no
+length to be asked for."""
+_OF_A_SHAPE = {f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn", "randint", "arange")}
+"""What makes a tensor of the shape that is given, whatever is put in."""
 _OF_ITS_SHARD = {"to_local"}
 """Methods that give the part of a tensor that this rank holds."""
 _LISTS = {"torch.nn.ModuleList", "torch.nn.ParameterList"}
@@ -182,6 +187,8 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         return UNKNOWN
     if name in _OF_ITS_SHARD and not path:
         return origins.here("local_data", "the part of the tensor that this rank holds", e, frame)
+    if path[:1] == (LEN,) and name in _AS_LONG:
+        return ev.value(receiver, frame, path)
     value = ev.value(receiver, frame)
     if ev.objects.tables and name in _OF_MODULES and value.differs:
         return UNKNOWN  # Where a module lies, or what it has learnt, is not what it is built of.
@@ -203,6 +210,8 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
     rule = sanitiser(name)
     if rule is not None and rule.returned:
         return ev.all(content(e), frame).sanitised(groups.span(ev, e, rule, frame))
+    if path[:1] == (LEN,) and name in _OF_A_SHAPE:
+        return ev.all([*e.args, *(k.value for k in e.keywords if k.arg == "size")], frame)
     if random_state.family(name):
         return random_state.draw(ev, name, e, frame)
     if origins.as_done(name):

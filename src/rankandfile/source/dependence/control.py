@@ -178,9 +178,12 @@ def _decided_upon(ev: Evaluator, container: ast.expr, frame: Frame) -> Iterator[
         for condition, where in islice((*decisions, *counted.on_the_way(ev, inside)), _MOST_DECISIONS):
             value = of_condition(ev, condition, where)
             if value.differs:
-                file, place = function.module.path, f"{where.function.module.path}:{condition.line}"
-                words = f"is given an item under a key at {file}:{d.line} or not: `{condition.text}` decides ({place})"
-                yield value.by(Link(file, d.line, d.name, words, condition.text))
+                file, there = function.module.path, where.function.module.path
+                words = (
+                    f"is given an item under a key at {file}:{d.line} or not: `{condition.text}` decides "
+                    f"({there}:{condition.line})"
+                )
+                yield value.by(Link(there, condition.line, d.name, words, condition.text))
 
 
 def _stores_in(

@@ -12,14 +12,14 @@ from rankandfile.source.flow.graph import Node
 from rankandfile.source.flow.several import asks_for_several
 from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import Class, External, imported_variable, resolve
-from rankandfile.source.program.scopes import binding_scope, scope_of
+from rankandfile.source.program.scopes import binding_scope
 
 from . import attributes, calls, containers, control, groups, objects, origins, parameters, stored_items
-from .assignments import Definition, changed_inside
+from .assignments import Definition
 from .frame import Frame
 from .index import index_of
 from .objects import Objects
-from .reaching_assignments import reaching
+from .reaching_assignments import reaching, storers
 from .syntax import COMPREHENSIONS, EACH, HOLDS, KIND, LEN, Path, children, loop_of, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
@@ -141,12 +141,14 @@ class Evaluator:
         that change what it holds."""
         inside = Frame(scope, {} if isinstance(scope.node, ast.Module) else None, frame.depth + 1)
         found = [(inside, d) for d in reaching(scope).everywhere(name)]
-        changers = changed_inside(scope.module).get(name, ()) if isinstance(scope.node, ast.Module) else ()
+        known = storers(scope, name)
         for function in scope.module.functions:
-            if name in scope_of(function).declared or function in changers:
+            if function is scope:
+                continue
+            if function in known:
                 other = Frame(function, None, frame.depth + 1)
                 found.extend((other, d) for d in reaching(function).everywhere(name))
-            elif not self.objects.tables and function is not scope and binding_scope(function, name) is scope:
+            elif not self.objects.tables and binding_scope(function, name) is scope:
                 # It may put something into it, or take something out, without a word of whose it is.
                 other = Frame(function, None, frame.depth + 1)
                 items = (d for d in reaching(function).everywhere(name) if d.how in ("mutate", "remove"))

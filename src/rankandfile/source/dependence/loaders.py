@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from rankandfile.source.program.names import method
+
 from .frame import Frame
 from .syntax import LEN, Path, argument, content, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
@@ -28,7 +30,12 @@ def loader(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
             return UNIFORM
         dataset = argument(e, 0, "dataset")
         items = [ev.value(dataset, frame, path)] if dataset is not None else []
-        length = join([ev.all(content(e), frame), *items])
+        # Where the program says itself how long it is, what else it is made of does not matter.
+        told = dataset is not None and any(
+            method(cls, "__len__") is not None for cls in ev.objects.classes(dataset, frame)
+        )
+        given = [each for each in content(e) if not (told and each is dataset)]
+        length = join([ev.all(given, frame), *items])
         words = f"is this rank's own shard, as long as it happens to be ({file}:{e.lineno})"
         return _own(length, "shard_length", Link(file, e.lineno, text(e, 60), words))
     link = Link(file, e.lineno, text(e, 60), f"holds this rank's batches only ({file}:{e.lineno})")

@@ -14,8 +14,9 @@ from rankandfile.source.flow.graph import RAISED, Graph, Node
 from rankandfile.source.flow.several import taken
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.scopes import scope_of
 
-from .assignments import Definition, defined
+from .assignments import Definition, changed_inside, defined
 from .syntax import ancestors, dotted
 
 MOST_DEFINITIONS = 3000
@@ -134,3 +135,12 @@ class Reaching:
 def reaching(function: Function) -> Reaching:
     """Which assignments reach which uses in the function; worked out once."""
     return Reaching(function)
+
+
+def storers(scope: Function, name: str) -> list[Function]:
+    """The functions that give a variable of this scope a value, or change what it holds: the scope itself, those that
+    declare the variable theirs and, of a module's, those that put something into it."""
+    module = scope.module
+    changers = changed_inside(module).get(name, ()) if isinstance(scope.node, ast.Module) else ()
+    others = (f for f in module.functions if name in scope_of(f).declared or f in changers)
+    return [scope, *(f for f in others if f is not scope)]

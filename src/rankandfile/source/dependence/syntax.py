@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from rankandfile.source.program.kept import kept
-from rankandfile.source.program.modules import Module
+from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.walking import children as inner_nodes
 from rankandfile.source.program.walking import walk
 
@@ -57,6 +57,16 @@ def text(node: ast.AST, longest: int = 80) -> str:
     except (RecursionError, ValueError, AttributeError):
         return "..."
     return code if len(code) <= longest else code[: longest - 3] + "..."
+
+
+def asked_first(node: ast.If) -> bool:
+    """`if key not in kept:` before `kept[key] = ...`: each is made once, when it is first asked for."""
+    test = node.test
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotIn):
+        return False
+    kept = ast.dump(test.comparators[0])
+    items = (part for each in node.body for part in ast.walk(each) if isinstance(part, ast.Subscript))
+    return any(isinstance(item.ctx, ast.Store) and ast.dump(item.value) == kept for item in items)
 
 
 def constant(e: ast.expr | None) -> object:
@@ -124,4 +134,19 @@ def loop_of(module: Module, name: ast.Name) -> tuple[ast.expr, Path] | None:
                 for target, part in stored(generator.target, (EACH,)):
                     if isinstance(target, ast.Name) and target.id == name.id:
                         return generator.iter, part
+    return None
+
+
+def loop_over(function: Function, site: ast.AST | None, name: str) -> str | None:
+    """What the loop around the site goes over whose item has this name: `rows` of `for row in rows`."""
+    for outer in ancestors(function.module, site) if site is not None else ():
+        if outer is function.node:
+            break
+        if isinstance(outer, (ast.For, ast.AsyncFor)):
+            items, target = outer.iter, outer.target
+            if isinstance(items, ast.Call) and dotted(items.func) == "enumerate" and items.args:
+                items = items.args[0]
+                target = target.elts[-1] if isinstance(target, ast.Tuple) else target
+            if isinstance(target, ast.Name) and target.id == name:
+                return dotted(items)
     return None

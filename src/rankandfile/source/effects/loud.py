@@ -20,7 +20,15 @@ from rankandfile.source.dependence.objects.registered import lookups_called
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
-from rankandfile.source.program.names import Class, External, enclosing_class, lineage, method, resolve
+from rankandfile.source.program.names import (
+    Class,
+    External,
+    by_autograd,
+    enclosing_class,
+    lineage,
+    method,
+    resolve,
+)
 from rankandfile.source.program.scopes import own_nodes
 from rankandfile.source.registry.tables import TABLE
 
@@ -161,6 +169,8 @@ class Effects:
         names = [function.name]
         if owner is not None and function.name in _MAKES:
             names = [owner.name, *self._heirs(owner)]
+        elif by_autograd(function):
+            names.append("apply")
         for name in names:
             for site in self.index.calls(name):
                 self._call(function, owner, site)

@@ -26,8 +26,8 @@ from .join_context import is_joined
 from .loud import Effects, Ends, Opaque, effects_of
 from .parting import Leaving, Parting
 from .raised_inside import caught_from_inside
-from .roles import Roles
-from .sequences import Open, Place, Sequences, same_answers
+from .roles import Answers, Roles
+from .sequences import Open, Place, Sequences, Ways, same_answers
 
 _WORDS: dict[type[ast.stmt], Leaving] = {
     ast.Return: "return",
@@ -143,21 +143,31 @@ class Partings:
         if len(frozenset().union(*answers.values())) == 1:
             return True, False  # Every rank of a job of several decides the same.
         certain = {rank: next(iter(ways)) for rank, ways in answers.items() if len(ways) == 1}
-        one = next((rank for rank, way in certain.items() if way), None)
-        other = next((rank for rank, way in certain.items() if not way), None)
-        if one is not None and other is not None:
-            pair = (self.roles.of_rank(one), self.roles.of_rank(other))
-        elif (
+        yes = [rank for rank, way in certain.items() if way]
+        no = [rank for rank, way in certain.items() if not way]
+        if yes and no:
+            # One is held against the first and the last of the others, which may have their own tests.
+            pairs = dict.fromkeys(((yes[0], no[0]), (yes[0], no[-1]), (yes[-1], no[-1])))
+            of = self.roles.of_rank
+            return all(self._same(function, group, node, of(one), of(other)) for one, other in pairs), True
+        if (
             self.leaving(node.decision, node, True) in _ROUND
             or self.leaving(node.decision, node, False) in _ROUND
         ):
             return False, False  # What decides in this round may decide otherwise in the next.
-        else:
-            pair = (self.roles.assumed(test, True), self.roles.assumed(test, False))
-        walks = [Sequences(self.effects, function, frozenset(), self.group_of, ways) for ways in pair]
-        return same_answers(
-            walks[0], walks[1], graph_of(function).entry, group
-        ), one is not None and other is not None
+        assumed = self.roles.assumed
+        return self._same(function, group, node, assumed(test, True), assumed(test, False)), False
+
+    def _same(self, function: Function, group: str, node: Node, one: Ways, other: Ways) -> bool:
+        """Whether two that answer the tests of a function so, and differently at this step, issue the same."""
+        answers = Answers(one), Answers(other)
+        walks = [Sequences(self.effects, function, frozenset(), self.group_of, each) for each in answers]
+        entry = graph_of(function).entry
+        good = same_answers(walks[0], walks[1], entry, group)
+        if good and not answers[0].unlike(answers[1], node):
+            # Nothing else is answered differently: what a loop of the one issues, another loop of the other does not.
+            return same_answers(walks[0].by_loops(), walks[1].by_loops(), entry, group)
+        return good
 
     def leaving(self, decision: Decision, node: Node, way: bool) -> Leaving:
         """How control gets past the collective on this outcome."""

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from functools import cached_property
 
+from rankandfile.source.dependence.callers import is_static
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.syntax import text
 from rankandfile.source.flow.graph import Node
@@ -99,6 +100,26 @@ class Roles:
 Ways = Callable[[Function, Node, Open], frozenset[str]]
 
 
+class Answers:
+    """The outcomes that are open to a rank, and a note of all that it was asked."""
+
+    def __init__(self, ways: Ways) -> None:
+        self.ways = ways
+        self.given: dict[tuple[Node, Open], frozenset[str]] = {}
+
+    def __call__(self, function: Function, node: Node, calls: Open) -> frozenset[str]:
+        found = self.given[node, calls] = self.ways(function, node, calls)
+        return found
+
+    def unlike(self, other: Answers, but: Node) -> bool:
+        """Whether the two answer anything differently, other than at one step."""
+        return any(
+            other.given.get(asked, found) != found
+            for asked, found in self.given.items()
+            if asked[0] is not but
+        )
+
+
 def _test(node: Node) -> ast.AST:
     """What a decision asks; for a loop nothing that could be known."""
     kind = node.decision.kind if node.decision is not None else ""
@@ -122,8 +143,7 @@ def _frame(function: Function, calls: Open) -> Frame:
 def _bound(function: Function, call: ast.Call) -> bool:
     if function.owner is None:
         return False
-    static = any(getattr(d, "id", "") == "staticmethod" for d in getattr(function.node, "decorator_list", ()))
-    return (not static and isinstance(call.func, ast.Attribute)) or function.name == "__init__"
+    return (not is_static(function) and isinstance(call.func, ast.Attribute)) or function.name == "__init__"
 
 
 def asked(test: ast.expr) -> tuple[str, bool]:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
+from rankandfile.source.dependence.syntax import COMPREHENSIONS, ancestors
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Node
 from rankandfile.source.flow.several import taken
@@ -51,6 +52,8 @@ class Sequences:
         self.walls = walls
         self.group_of = group_of
         self.ways = ways
+        self.loops_apart = False
+        """What one loop issues is another word than what another loop does."""
         self.left = MOST_PLACES
         self._returns: dict[Function, Node] = {}
         self._next: dict[Place, list[tuple[Event | str | None, Place]]] = {}
@@ -58,6 +61,12 @@ class Sequences:
     @property
     def told(self) -> bool:
         return self.left > 0
+
+    def by_loops(self) -> Sequences:
+        """The same walk, with the words of each loop told apart."""
+        walk = Sequences(self.effects, self.function, self.walls, self.group_of, self.ways)
+        walk.loops_apart = True
+        return walk
 
     def start(self, nodes: Iterable[Node]) -> frozenset[Place]:
         return frozenset(self.at(self.function, node, ()) for node in nodes)
@@ -179,6 +188,8 @@ class Sequences:
         for place in places:
             for doing, after in self.steps(place):
                 word = self._word(doing, group)
+                if word is not None and self.loops_apart and isinstance(doing, Event):
+                    word = f"{word} {_loop(doing, place[3])}"
                 if word is not None:
                     found.setdefault(word, set()).add(after)
         return found
@@ -203,6 +214,17 @@ class Sequences:
                     seen.add(after)
                     queue.append(after)
         return events, opaque, ends
+
+
+def _loop(event: Event, calls: Open) -> int:
+    """Which loop it is issued in: the innermost around it, or around the calls that lead to it."""
+    for function, e in ((event.function, event.site), *((call[0], call[3]) for call in reversed(calls))):
+        for node in ancestors(function.module, e):
+            if node is function.node:
+                break
+            if isinstance(node, (ast.For, ast.AsyncFor, ast.While, *COMPREHENSIONS)):
+                return id(node)
+    return 0
 
 
 def _ends(places: frozenset[Place]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rankandfile.source.dependence.index import Index
 from rankandfile.source.program.modules import Function
@@ -27,8 +28,15 @@ def may_be_wrapped(index: Index) -> frozenset[str]:
                         name = last_name(part.func) if isinstance(part, ast.Call) else last_name(part)
                         flows.setdefault(name, set()).update(targets)
                         found.update(targets if name in makers else ())
+                for target, held in _gone_through(node):
+                    for name in held:
+                        flows.setdefault(name, set()).update(target)
     for name in ("fully_shard", "parallelize_module"):
-        found.update(last_name(a) for site in index.calls(name) for a in site.call.args[:1])
+        for site in index.calls(name):
+            found.update(last_name(a) for a in site.call.args[:1])
+            # What a loop hands over one by one is known by the name of what it goes through.
+            loops = (each for node in own_nodes(site.function) for each in _gone_through(node))
+            found.update(name for target, held in loops if target & found for name in held)
     queue = list(found)
     given = _given_names(index, functions)
     while queue:
@@ -51,6 +59,16 @@ def _given_names(index: Index, functions: dict[str, list[Function]]) -> dict[str
                     if last_name(given) and number + shift < len(parameters):
                         found.setdefault(last_name(given), set()).add(parameters[number + shift])
     return found
+
+
+def _gone_through(node: ast.AST) -> Iterator[tuple[set[str], set[str]]]:
+    """The names that a loop gives, and those of what it goes through."""
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+        given = {last_name(part) for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+        held = {
+            last_name(part) for part in ast.walk(node.iter) if isinstance(part, (ast.Name, ast.Attribute))
+        }
+        yield given, held
 
 
 def _parts(e: ast.expr) -> list[ast.expr]:

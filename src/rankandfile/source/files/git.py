@@ -124,7 +124,9 @@ def _environment() -> dict[str, str]:
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
+        # Of a missing object a repository names a program that brings it, and older versions do not know the first.
         "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_REPLACE_OBJECTS": "1",
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -157,6 +158,14 @@ class CallPaths:
             self.path(stack) for stack in rows["stack"].drop_nulls().unique(maintain_order=True).to_list()
         ]
 
+    def whole(self, rank: int, role: str) -> list[CallPath]:
+        """All frames of the rank's threads of that role, libraries' too, at each look, the last one first."""
+        shown = (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == role)
+        rows = self.case.snapshots.filter(shown).sort("ordinal", descending=True)
+        stacks = rows["stack"].drop_nulls().unique(maintain_order=True).to_list()
+        found = {stack: tuple(map(_frame, frames)) for stack, frames in self._rows(stacks)}
+        return [found[stack] for stack in stacks if stack in found]
+
     def waits_for_worker(self, rank: int) -> bool:
         """Its main thread waits for what a data-loading process makes, as torch's own frames tell."""
         rows = self.case.snapshots.filter(
@@ -188,6 +197,15 @@ class CallPaths:
         return ()
 
     def _load(self, stacks: list[int]) -> None:
+        for stack, whole in self._rows(stacks):
+            for outer, inner in pairwise(whole):
+                if not outer["is_torch"] and not inner["is_torch"]:
+                    self._called.setdefault(_frame(outer), set()).add(_frame(inner).function)
+            own = [row for row in whole if not row["is_torch"]]
+            self._paths[stack] = tuple(_merged([_frame(row) for row in own]))
+
+    def _rows(self, stacks: list[int]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """All frames of each stack, outermost first."""
         rows = self.case.stacks.filter(pl.col("stack").is_in(stacks))
         numbers = rows["frames"].explode().drop_nulls().unique().to_list()
         known = {
@@ -195,12 +213,7 @@ class CallPaths:
             for row in self.case.frames.filter(pl.col("frame").is_in(numbers)).iter_rows(named=True)
         }
         for stack, frames in zip(rows["stack"].to_list(), rows["frames"].to_list(), strict=True):
-            whole = [known[f] for f in reversed(frames or []) if f in known]
-            for outer, inner in pairwise(whole):
-                if not outer["is_torch"] and not inner["is_torch"]:
-                    self._called.setdefault(_frame(outer), set()).add(_frame(inner).function)
-            own = [row for row in whole if not row["is_torch"]]
-            self._paths[stack] = tuple(_merged([_frame(row) for row in own]))
+            yield stack, [known[f] for f in reversed(frames or []) if f in known]
 
 
 def _frame(row: dict[str, Any]) -> Frame:

@@ -6,6 +6,7 @@ from rankandfile.model.diagnosis import Verdict
 
 from .found_line import FoundLine, Search
 from .logged_handler import said_upon
+from .made_by_some import made_by_some
 from .of_one_rank import (
     deadline,
     died_holding,
@@ -14,6 +15,7 @@ from .of_one_rank import (
     held,
     raised,
     remaining,
+    went_to,
 )
 from .of_two_cohorts.chosen import diverged
 
@@ -41,7 +43,9 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         return raised(search, verdict, culprits[0])
     if verdict.cause == "exited" and culprits:
         return exited(search, culprits[0])
-    if verdict.cause == "group_mismatch" and (found := guarded(search, verdict)) is not None:
-        return found
+    if verdict.cause == "group_mismatch":
+        found = made_by_some(search, verdict) or guarded(search, verdict)
+        if found is not None:
+            return found
     found = diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
-    return found or said_upon(search, verdict)
+    return found or said_upon(search, verdict) or went_to(search, verdict)

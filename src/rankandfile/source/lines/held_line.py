@@ -44,13 +44,15 @@ def standing(places: SourcePlaces, paths: CallPaths, rank: int) -> Standing | No
 def _polling(place: SourcePlace) -> Standing:
     """A pause in a `while` is not what holds the rank: the test of the loop is."""
     for node in sorted(_around(place), key=lambda node: -node.lineno):
-        if isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and _waits(node, place):
+        if not isinstance(node, ast.While) or isinstance(node.test, ast.Constant) or ends_itself(node):
+            continue
+        if _pauses(node, place):
             return Standing(place, node.lineno, place.module.lines[node.lineno - 1].strip())
     return Standing(place, place.line)
 
 
-def _waits(loop: ast.While, place: SourcePlace) -> bool:
-    """The loop pauses, and does nothing that could end it: what ends it must come from outside."""
+def ends_itself(loop: ast.While) -> bool:
+    """The loop changes what its test asks for; else what ends it must come from outside."""
     tested = {ast.dump(node) for node in ast.walk(loop.test) if isinstance(node, (ast.Name, ast.Attribute))}
     changed = {
         ast.dump(target).replace("Store()", "Load()")
@@ -58,7 +60,7 @@ def _waits(loop: ast.While, place: SourcePlace) -> bool:
         if isinstance(node, (ast.Assign, ast.AugAssign))
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
     }
-    return not tested & changed and _pauses(loop, place)
+    return bool(tested & changed)
 
 
 def _around(place: SourcePlace) -> list[ast.stmt]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.flow import deciding
 from rankandfile.source.program.places import SourcePlace
 
 from .arguments import assigned
 from .call_paths import Frame
 from .data_loading import only_wait
+from .event_loop.awaited_line import awaited_line
 from .exception_origin import condition_of_raise
 from .found_line import FoundLine, Search
 from .held_line import dead_holder, innermost, standing
@@ -25,7 +27,8 @@ def held(search: Search, rank: int) -> FoundLine | None:
     dead = dead_holder(search.places, search.paths, rank, found.place)
     if dead is not None:
         return FoundLine(dead, dead.line, kind="raised")
-    return FoundLine(found.place, found.line, found.condition, kind="held")
+    waits = awaited_line(search, rank, found.place)
+    return waits or FoundLine(found.place, found.line, found.condition, kind="held")
 
 
 @heuristic("died with the lock", "a lock is held by a thread that has ended")
@@ -83,6 +86,25 @@ def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
         if place is not None and reason is not None and reason.level == "varying":
             return FoundLine(place, condition.line, condition.text, reason, kind="place")
     return None
+
+
+def went_to(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The place that the verdict itself names, where it is that of a culprit's own call, or of no call: it says more
+    than none. The call that was left out, or that others made, is not where the ranks went different ways."""
+    place, named = verdict.location, {one.rank for one in verdict.culprits}
+    if place is None or place.line is None:
+        return None
+    cohorts = verdict.divergence.cohorts if verdict.divergence is not None else ()
+    made_there = [
+        parse_ranks(cohort.ranks)
+        for cohort in cohorts
+        if cohort.call is not None and (cohort.call.file, cohort.call.line) == (place.file, place.line)
+    ]
+    if not all(named & set(ranks) for ranks in made_there):
+        return None
+    frame = Frame((place.function or "").rsplit(".", 1)[-1], place.file, place.line)
+    found = search.places.find(frame)
+    return FoundLine(found, found.line) if found is not None and found.known else None
 
 
 def deadline(search: Search) -> FoundLine | None:

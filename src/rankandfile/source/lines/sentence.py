@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
 from rankandfile.model.claims import Claim, TookBranch
+from rankandfile.model.findings import Implied
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.model.sentence import Clause, Sentence, told
 from rankandfile.source.program.modules import Function
@@ -59,6 +60,7 @@ _FROM = {
     "anew": "Whether there was anything new is decided by",
     "put_off": "Whether it is, is decided by",
     "barred": "The others are kept from it by",
+    "some_make": "Who comes to make another group before is decided by",
     "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",
     "logged": "How many values a rank logs is decided by",
@@ -103,6 +105,8 @@ def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
         )
     if found.kind == "loop":
         return _because(found)
+    if found.kind == "awaits":
+        return found.story
     if found.kind == "held" and found.condition:
         return f"It stays in `{_short(found)}` ({_at(found)})."
     return ""
@@ -191,14 +195,19 @@ def because(found: FoundLine) -> str:
 
 def _unwritten(divergence: CodeDivergence, places: SourcePlaces) -> str:
     """Where a line makes a collective that it does not name, what makes it."""
-    told = []
+    return " ".join(
+        f"The {one.op} at {one.file}:{one.line} is not written there: {one.by}."
+        for one in implied_calls(divergence, places)
+    )
+
+
+def implied_calls(divergence: CodeDivergence, places: SourcePlaces) -> Iterator[Implied]:
     for side in (divergence.culprit, divergence.normal):
-        implied = _implied(side, places) if side.path and side.call is not None else ""
-        if implied and side.call is not None:
+        by = _implied(side, places) if side.path and side.call is not None else ""
+        if by and side.call is not None:
             inner = side.path[-1]
             name = inner.file.replace("\\", "/").rsplit("/", 1)[-1]
-            told.append(f"The {side.call.op} at {name}:{inner.line} is not written there: {implied}.")
-    return " ".join(told)
+            yield Implied(side.call.op, name, inner.line, by)
 
 
 def _implied(side: Side, places: SourcePlaces) -> str:

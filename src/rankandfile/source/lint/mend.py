@@ -26,7 +26,7 @@ _RANKS = 16
 """Of the job that is thought of, where a patch asks who comes to a place."""
 _IMPORTED = re.compile(r"^\s*(?:from|import)\s+(?:mpi4py|horovod|jax|torch_xla)\b", re.MULTILINE)
 _ANOTHER = "changes are known for torch.distributed only, and this program has another way to talk"
-_NOTHING = "no known change mends such a place"
+_NOTHING = "no known change fixes such a place"
 _STILL_THERE = "the change that is known for such a place was tried, and leaves something to be found"
 
 
@@ -140,7 +140,7 @@ def _next(
         alike = [one for one in now if one.fingerprint == each.flagged.fingerprint]
         if each.nth >= len(alike):
             result.answers[each.number] = (
-                "a change of this file that is offered for another finding mends it too"
+                "a change of this file that is offered for another finding fixes it too"
             )
             queue.pop()
             continue

@@ -8,7 +8,7 @@ import re
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
-from rankandfile.source.dependence.syntax import text
+from rankandfile.source.dependence.syntax import asked_first
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.effects.parting import SWALLOWS, Parting
 
@@ -31,6 +31,8 @@ _SAID = " is an exception that this rank alone has met "
 _FILTERED = " yields as often as `if "
 _OR_NOT = " or not, as `"
 _RENAMED = re.compile(r"^`\w+` is set at \S+ from `\w+`$")
+_BEGINS = (" holds this rank's batches only ", " is this rank's own shard, ")
+"""Where data is the rank's own; how it came to be that is no part of the way."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 _CONNECTED = "is_initialized()"
 _OR_NOT_RAISED = f"{_OR_NOT}except "
@@ -68,7 +70,7 @@ def of_reason(reason: Reason, group: str = "") -> Severity | None:
     if reason.level not in ("axes", "varying") or not within(group, reason):
         return None
     doubts = sum(_OR_NOT in step.words for step in reason.chain)
-    far = reason.source in ORDERS or len(reason.chain) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
+    far = reason.source in ORDERS or _steps(reason) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
     return "hint" if far else "warning"
 
 
@@ -94,7 +96,13 @@ def _far(parting: Parting, reason: Reason) -> bool:
             return _OR_NOT not in reason.chain[-2].words
         # Another name for the same is no step away.
         return sum(not _RENAMED.search(step.words) for step in reason.chain) > 2 or doubts > 0
-    return len(reason.chain) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+    return _steps(reason) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
+
+
+def _steps(reason: Reason) -> int:
+    """How long the way is to what the rank alone has."""
+    begins = (n for n, step in enumerate(reason.chain, 1) if any(words in step.words for words in _BEGINS))
+    return next(begins, len(reason.chain))
 
 
 def _agreed_elsewhere(parting: Parting, reason: Reason) -> bool:
@@ -139,14 +147,7 @@ def _only_an_order(parting: Parting, reason: Reason) -> bool:
 
 def _remembered(parting: Parting, reason: Reason) -> bool:
     """What is made once under a key that is the rank's own is made by each rank once."""
-    owner, test = parting.owner, getattr(parting.owner, "test", None)
-    if reason.source not in RANK or not isinstance(owner, ast.If) or not isinstance(test, ast.Compare):
-        return False
-    if not isinstance(test.ops[0], ast.NotIn):
-        return False
-    known = text(test.comparators[0], 200)
-    stored = (node for s in owner.body for node in ast.walk(s) if isinstance(node, ast.Subscript))
-    return any(isinstance(node.ctx, ast.Store) and text(node.value, 200) == known for node in stored)
+    return reason.source in RANK and isinstance(parting.owner, ast.If) and asked_first(parting.owner)
 
 
 def _set_up(parting: Parting, reason: Reason) -> bool:

@@ -67,7 +67,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     return Draft(
         say.edits,
         "Is the decision the same everywhere?",
-        f"{told} The job ends in the round in which the ranks part, with a line that names them, instead of "
+        f"{told} The job ends in the round in which ranks go different ways, with a line that names them, instead of "
         "hanging later. One small exchange each time it is passed: take it out again afterwards.",
     )
 

@@ -14,6 +14,7 @@ from .scopes import binding_scope, scope_of
 
 DEEPEST = 8
 """Re-exports, aliases and base classes that are followed in a row."""
+_AUTOGRAD = "torch.autograd.Function"
 
 
 class Class(Struct, frozen=True):
@@ -83,7 +84,8 @@ def member(base: Target, name: str, depth: int = 0) -> Target | None:
         found = top_level(base, name, depth + 1)
         return found or submodule(base, name)
     if isinstance(base, Class):
-        return method(base, name)
+        forward = method(base, "forward") if name == "apply" else None
+        return method(base, name) or (forward if forward is not None and by_autograd(forward) else None)
     return None
 
 
@@ -140,6 +142,12 @@ def bases(cls: Class) -> Iterator[Target]:
 def external_bases(cls: Class) -> set[str]:
     """Dotted names of the bases that are outside the tree."""
     return {base.dotted for each in lineage(cls) for base in bases(each) if isinstance(base, External)}
+
+
+def by_autograd(function: Function) -> bool:
+    """The `forward` of a function of autograd: `apply` calls it, and autograd hands over its first argument."""
+    owner = function.owner if function.name == "forward" else None
+    return owner is not None and _AUTOGRAD in external_bases(Class(function.module, owner))
 
 
 def enclosing_class(function: Function) -> Class | None:

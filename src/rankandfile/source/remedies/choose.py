@@ -56,7 +56,7 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
             return Refusal(
                 pattern.name,
                 f"nothing in the source shows that line {place.problem.line} comes out differently on two ranks: an "
-                "agreement there may mend nothing. Find out first what differs; a probe tells whether it is this.",
+                "agreement there may fix nothing. Find out first what differs; a probe tells whether it is this.",
             )
         away = place.kept_away() if pattern.meets else None
         if away is not None:

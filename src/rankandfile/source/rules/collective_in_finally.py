@@ -56,7 +56,7 @@ def _find(view: View) -> Iterable[Found]:
                     story=(
                         (function, node.lineno, "what raises here on one rank goes to the `finally` at once"),
                     ),
-                    fix="Put it behind the `try`, so that it is reached after success only.",
+                    fix="Put it after the `try`, so that it is reached after success only.",
                 )
 
 

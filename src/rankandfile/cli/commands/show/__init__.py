@@ -1,5 +1,4 @@
-"""Look at a case by hand: calls, groups, progress, cohorts, waits, divergence, stacks, timeline, evidence, source,
-ring."""
+"""Look at a case by hand: calls, groups, progress, cohorts, waits, stacks, timeline, evidence, source, ring."""
 
 from rankandfile.cli.panels import DIAGNOSE
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from rankandfile.model.ranks import MOST_RANKS
+
 _SPAN = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?")
 
 #: More ranks than any line names; a forged range stays small.
@@ -15,6 +17,6 @@ def parse(text: str) -> list[int]:
     ranks: dict[int, None] = {}
     for match in _SPAN.finditer(text):
         first, last = int(match[1]), int(match[2] or match[1])
-        if first <= last < first + _MOST and len(ranks) + last - first < _MOST:
+        if first <= last < min(first + _MOST, MOST_RANKS) and len(ranks) + last - first < _MOST:
             ranks.update(dict.fromkeys(range(first, last + 1)))
     return list(ranks)

@@ -10,6 +10,7 @@ from msgspec.structs import astuple
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.told_processes import Told
+from rankandfile.model.ranks import MOST_RANKS
 
 #: The columns of an event that a decoding process knows; the number of the log is the assembler's.
 COLUMNS = tuple(Event.__struct_fields__)
@@ -71,6 +72,8 @@ def columns_of(events: list[Event]) -> Columns:
     if not events:
         return {}
     columns: Columns = dict(zip(COLUMNS, map(list, zip(*map(astuple, events), strict=True)), strict=True))
+    for name in ("rank", "group_rank"):
+        columns[name] = [None if rank is None or rank >= MOST_RANKS else rank for rank in columns[name]]
     columns["fields"] = [
         msgspec.json.encode(event.fields).decode() if event.fields else None for event in events
     ]

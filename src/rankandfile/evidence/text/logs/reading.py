@@ -26,6 +26,7 @@ from rankandfile.evidence.text.stacks.in_logs import words
 from rankandfile.evidence.text.told_processes import Listener
 from rankandfile.evidence.text.written_lines import pieces
 from rankandfile.model.log_shapes import WARNINGS
+from rankandfile.model.ranks import MOST_RANKS
 
 #: How much of a file's beginning and end is read for its times and its last words.
 _EDGE = 64 << 10
@@ -197,7 +198,7 @@ def _world(events: list[Event]) -> int | None:
         for name in ("nranks", "expected")
         if name in event.fields and event.kind not in _OF_BYTES
     ]
-    return max((value for value in told if isinstance(value, int) and 0 < value < 1 << 24), default=None)
+    return max((value for value in told if isinstance(value, int) and 0 < value <= MOST_RANKS), default=None)
 
 
 def _last_line(event: Event) -> int:

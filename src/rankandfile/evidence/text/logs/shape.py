@@ -28,6 +28,7 @@ from msgspec import Struct
 from rankandfile.evidence.text.logs.event import NARROW, WIDE, WORDS, Event, clean, integer
 from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
 from rankandfile.model.log_shapes import FAMILIES, WORTH_OF_ROLE, family
+from rankandfile.model.ranks import MOST_RANKS
 
 if TYPE_CHECKING:
     from rankandfile.evidence.text.logs.context import Context
@@ -118,6 +119,8 @@ def putting(name: str) -> Put:
         return put_word
     if name == "about":
         return _about
+    if name == "nranks":
+        return _size
     return _seconds if name in _SECONDS else _field
 
 
@@ -145,6 +148,12 @@ def _seconds(event: Event, name: str, value: str) -> None:
     number = integer(value)
     if number is not None and abs(number) < 1 << 50:
         setattr(event, _SECONDS[name], number * 1000)
+
+
+def _size(event: Event, name: str, value: str) -> None:
+    """Of a communicator."""
+    if (number := integer(value)) is not None and number <= MOST_RANKS:
+        event.fields[name] = number
 
 
 def _field(event: Event, name: str, value: str) -> None:

@@ -90,7 +90,7 @@ def _started_anew(failed: dict[str, Any], last: dict[str, Any]) -> Finding:
         cause="no_hang",
         confidence="supported",
         sentence=(
-            f'An attempt failed ("{failed["text"][:120]}"), and the ranks were started anew: behind that the log goes '
+            f'An attempt failed ("{failed["text"][:120]}"), and the ranks were started anew: after that the log goes '
             f'on with work, up to "{last["text"][:120]}". No line tells that anything waits since.'
         ),
         evidence=(event_id(failed["log"], failed["line"]), event_id(last["log"], last["line"])),

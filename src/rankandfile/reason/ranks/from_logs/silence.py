@@ -33,7 +33,7 @@ def silence(case: Case, world: int) -> str:
     if mute and len(mute) * 2 < world:
         # Of a file that many write, only the lines that were understood are known by their writers.
         shared = case.logs.filter(pl.col("rank").is_null() & (pl.col("lines").fill_null(1) > 0)).height
-        words.append(f"Not a line {'that was understood ' if shared else ''}is of {ranks_words(mute)}.")
+        words.append(f"No line {'that was understood ' if shared else ''}is from {ranks_words(mute)}.")
     last = sorted((ns, rank) for rank, ns in _last(case).items())
     if len(last) >= _FEWEST and last[1][0] - last[0][0] >= _LONG_NS:
         (first, rank), (next_ns, _) = last[:2]

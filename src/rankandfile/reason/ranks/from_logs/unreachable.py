@@ -44,7 +44,7 @@ def unreachable(
         for process in fields_of(row).get("processes") or ():
             owners = ranks.get(process.get("pid", -1), set()) if isinstance(process, dict) else set()
             for rank in owners if len(owners) == 1 else ():
-                words = "NCCL lost its process, and messages to its host fail"
+                words = "NCCL lost the process, and messages to the host fail"
                 out.setdefault(rank, Error(words, (event_id(row["log"], row["line"]), *signs)))
     return out
 

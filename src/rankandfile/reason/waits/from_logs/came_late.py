@@ -64,10 +64,10 @@ def _late(facts: Facts, found: Finding, row: dict[str, Any], *, named: bool) -> 
     who, gave_up = ranks_words([rank]), sorted(found.victims)
     end = "is done with it" if done else "gets on with it"
     told = (
-        f'But {who} was at work, and {end} behind that: "{line}". It was late, and not stuck: what it did takes longer '
+        f'But {who} was at work, and {end} after that: "{line}". It was late, and not stuck: what it did takes longer '
         "than the group waits."
         if named
-        else f'A line behind that is of none of these, and so perhaps of {who}: "{line}". Then it was late.'
+        else f'A line after that is of none of these, and so perhaps of {who}: "{line}". Then it was late.'
     )
     return replace(
         found,

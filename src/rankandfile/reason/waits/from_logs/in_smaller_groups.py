@@ -78,7 +78,7 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
                 "group_mismatch",
                 f"{upper(ranks_words(there))} may have given that call the wrong group, or made one too many.",
                 there,
-                decided_by="the source where their ways part from the others', or flight-recorder dumps of all ranks",
+                decided_by="the source where the ways differ, or flight-recorder dumps of all ranks",
             ),
             perhaps(
                 "order_inversion",

@@ -7,8 +7,8 @@ from rankandfile.model.known.recorder_names import BEFORE, RING
 
 SETTINGS = (
     Missing(
-        what="the calls of every rank, which alone show what led here",
-        how=f"{RING}=2000 ({BEFORE}): the flight recorder is on",
+        what="the calls of every rank",
+        how=f"raf attach PID while it hangs; for the next run {RING}=2000 ({BEFORE}), and its dumps",
     ),
     Missing(
         what="dumps that survive the job",

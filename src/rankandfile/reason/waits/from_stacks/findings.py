@@ -11,6 +11,7 @@ from rankandfile.reason.verdict.moved import over_by_dumps
 from rankandfile.reason.waits.from_logs.before_it import with_what_came_before
 
 from .all_held import all_held
+from .all_make_a_group import all_make_a_group
 from .all_receive import all_receive, all_send
 from .another_way import went_another_way
 from .ended import ended
@@ -43,6 +44,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
         went_another_way,
         while_others_run,
         all_held,
+        all_make_a_group,
         undecided,
     )
     found = next((found for look in looks if (found := look(all_of_them)) is not None), None)

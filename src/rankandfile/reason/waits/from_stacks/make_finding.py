@@ -39,8 +39,8 @@ def make_finding(
     unproved = "" if proof or not hang else " Nothing shows that they stay there: this holds if the job hung."
     if of.alike and unproved:
         unproved = (
-            " Each stood there whenever somebody looked, which was within moments of each other, or nobody knows when: "
-            "this holds if the job hung."
+            " Each stood there whenever somebody looked, but all looks may have been within moments: this holds if the "
+            "job hung."
         )
     seen = [stand.evidence[0] for stand in of.waiting.values() if stand.evidence][:4]
     return Finding(
@@ -67,7 +67,7 @@ def next_step(of: WhereAllStand) -> Missing:
     if not of.stays:
         return Missing(
             what="whether they move",
-            how=f"{tool} on each rank once more, some seconds later; --hung if you know that it hung",
+            how=f"{tool} on each rank once more, a minute later; --hung if you know that it hung",
         )
     if not of.waiting:
         return Missing(

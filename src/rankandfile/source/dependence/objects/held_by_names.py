@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.frame import Frame, Instance, called
-from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.reaching_assignments import reaching, storers
 from rankandfile.source.dependence.syntax import ENTER, Path, loop_of
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class, External, imported_variable, resolve
-from rankandfile.source.program.scopes import scope_of
-from rankandfile.source.registry.tables import canonical
+from rankandfile.source.program.names import Class, imported_variable
+from rankandfile.source.program.scopes import binding_scope
 
+from .annotations import annotated_as
 from .frameworks_own import hook_parameter
 from .tables import iterated
 
 if TYPE_CHECKING:
     from .of_expressions import Objects
-
-
-_NO_CLASS = ("builtins.", "typing.")
 
 
 def named(objects: Objects, e: ast.Name, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
@@ -31,9 +28,7 @@ def named(objects: Objects, e: ast.Name, frame: Frame, depth: int, path: Path) -
     if loop is not None:
         yield from objects.of(loop[0], frame, depth + 1, (*loop[1], *path))
         return
-    scope: Function | None = frame.function
-    while scope is not None and e.id not in scope_of(scope).names:
-        scope = scope.parent
+    scope = binding_scope(frame.function, e.id)
     if scope is None:
         return
     if e.id == "self" and scope.owner is not None and path and objects.tables:
@@ -42,11 +37,20 @@ def named(objects: Objects, e: ast.Name, frame: Frame, depth: int, path: Path) -
     if e.id == "self" and scope.owner is not None:
         yield Instance(Class(scope.module, scope.owner), None, frame)
         return
-    inside = frame if scope is frame.function else Frame(scope, None, frame.depth + 1)
-    if isinstance(scope.node, ast.Module) and scope is not frame.function:
-        inside = Frame(scope, {}, frame.depth + 1)
-    for definition in reaching(scope).everywhere(e.id):
-        yield from defined(objects, definition, inside, depth, path)
+    yield from variable(objects, scope, e.id, frame, depth, path)
+
+
+def variable(
+    objects: Objects, scope: Function, name: str, frame: Frame, depth: int, path: Path
+) -> Iterator[Instance]:
+    """What a variable of the scope is ever given there, or by functions that declare it theirs, or that change what it
+    holds."""
+    for function in storers(scope, name):
+        inside = frame
+        if function is not frame.function:
+            inside = Frame(function, {} if isinstance(function.node, ast.Module) else None, frame.depth + 1)
+        for definition in reaching(function).everywhere(name):
+            yield from defined(objects, definition, inside, depth, path)
 
 
 def defined(objects: Objects, d: Definition, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
@@ -57,19 +61,20 @@ def defined(objects: Objects, d: Definition, frame: Frame, depth: int, path: Pat
         # Mostly a context manager gives its block itself; one that is written as a generator, what it yields.
         if ENTER in d.path:
             yield from objects.of(d.value, frame, depth + 1, (*d.path, *path))
-        yield from objects.of(d.value, frame, depth + 1, (*(p for p in d.path if p != ENTER), *path))
+        whole = (*(p for p in d.path if p != ENTER), *path)
+        known = objects.of(d.value, frame, depth + 1, whole)
+        said = d.site.annotation if isinstance(d.site, ast.AnnAssign) and not d.path else None
+        yield from known or annotated_as(said, frame.function, frame, path)
     elif d.how == "definition":
         origin = imported_variable(frame.function.module, d.name, d.site or d.node.what)
         if origin is not None:
-            body, name = origin
-            for each in reaching(body).everywhere(name):
-                yield from defined(objects, each, Frame(body, {}, frame.depth + 1), depth + 1, path)
+            yield from variable(objects, *origin, frame, depth + 1, path)
     elif d.how == "mutate" and d.value is not None and path:
         yield from objects.of(d.value, frame, depth + 1, path[1:])
 
 
 def _parameter(objects: Objects, name: str, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
-    annotated = list(_annotated(name, frame)) if not path else []
+    annotated = list(annotated_as(_annotation(name, frame.function), frame.function, frame, path))
     if frame.given is not None:
         given = frame.given.get(name)
         if given is not None:
@@ -77,31 +82,31 @@ def _parameter(objects: Objects, name: str, frame: Frame, depth: int, path: Path
             known = objects.of(given.value, given.frame, depth + 1, (*given.path, *path))
             yield from known or annotated
         return
-    if annotated:
+    if not path:
         yield from annotated
-        return
+        if any(isinstance(each.type, Class) for each in annotated):
+            return
     hooked = hook_parameter(frame.function, name)
     if isinstance(hooked, str) and not path:
         yield Instance(hooked, None, frame)
         return
+    found = False
     for site, bound in objects.callers(frame.function):
         outer = Frame(site.function, None, frame.depth + 1)
         if not outer.too_deep:
             given = (called(frame.function, site.call, outer, bound).given or {}).get(name)
-            if given is not None:
-                yield from objects.of(given.value, given.frame, depth + 1, (*given.path, *path))
+            for each in (
+                objects.of(given.value, given.frame, depth + 1, (*given.path, *path)) if given else ()
+            ):
+                found = True
+                yield each
+    if path and not found:
+        yield from annotated
 
 
-def _annotated(name: str, frame: Frame) -> Iterator[Instance]:
-    node = frame.function.node
+def _annotation(name: str, function: Function) -> ast.expr | None:
+    node = function.node
     if isinstance(node, (ast.Module, ast.Lambda)):
-        return
-    for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-        if parameter.arg == name and parameter.annotation is not None:
-            for part in ast.walk(parameter.annotation):
-                if isinstance(part, (ast.Name, ast.Attribute)):
-                    target = resolve(frame.function, part)
-                    if isinstance(target, Class):
-                        yield Instance(target, None, frame)
-                    elif isinstance(target, External) and not target.dotted.startswith(_NO_CLASS):
-                        yield Instance(canonical(target.dotted), None, frame)
+        return None
+    every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    return next((each.annotation for each in every if each.arg == name), None)

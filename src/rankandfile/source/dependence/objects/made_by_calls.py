@@ -14,6 +14,7 @@ from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import returned_values, yielded_values
 from rankandfile.source.registry.tables import TABLE, canonical
 
+from .annotations import annotated_as
 from .registered import looked_up
 from .tables import OF_PAIRS, of_pairs, taken
 
@@ -100,8 +101,10 @@ def elements(
     if kind == "item" and isinstance(key, int) and -len(items) <= key < len(items):
         items = [items[key]]
     for element in items:
-        plain = element.value if isinstance(element, ast.Starred) else element
-        yield from objects.of(plain, frame, depth + 1, path[1:])
+        if isinstance(element, ast.Starred):
+            yield from objects.of(element.value, frame, depth + 1, (EACH, *path[1:]))
+        else:
+            yield from objects.of(element, frame, depth + 1, path[1:])
 
 
 def _returned(
@@ -110,7 +113,14 @@ def _returned(
     inside = called(target, call, frame, bound)
     if inside.too_deep:
         return
+    found = False
     for value in returned_values(target):
-        yield from objects.of(value, inside, depth + 1, path)
+        for each in objects.of(value, inside, depth + 1, path):
+            found = True
+            yield each
     for value in yielded_values(target) if path[:1] in ((EACH,), (ENTER,)) else ():
-        yield from objects.of(value, inside, depth + 1, path[1:])
+        for each in objects.of(value, inside, depth + 1, path[1:]):
+            found = True
+            yield each
+    if not found and not isinstance(target.node, (ast.Module, ast.Lambda)):
+        yield from annotated_as(target.node.returns, target, frame, path)

@@ -10,15 +10,16 @@ from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.callers import callers_of
 from rankandfile.source.dependence.frame import Frame, Instance
 from rankandfile.source.dependence.index import MOST_SITES, Index, Site
-from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.stores import given_to_field, stores_of
 from rankandfile.source.dependence.syntax import Path, dotted
 from rankandfile.source.program.modules import Function, Module
-from rankandfile.source.program.names import Class, External, method, resolve
+from rankandfile.source.program.names import Class, External, body_fields, method, resolve
+from rankandfile.source.program.scopes import returned_values
 from rankandfile.source.registry.tables import TABLE, canonical
 
+from .annotations import annotated_as
 from .frameworks_own import outside
-from .held_by_names import defined, named
+from .held_by_names import defined, named, variable
 from .made_by_calls import elements, made
 from .registered import calls_of_entries
 from .tables import held
@@ -108,24 +109,37 @@ class Objects:
     def _attribute(self, e: ast.Attribute, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:
         base = resolve(frame.function, e.value)
         if isinstance(base, Module):
-            body = base.functions[0]
-            for definition in reaching(body).everywhere(e.attr):
-                yield from defined(self, definition, Frame(body, {}, frame.depth + 1), depth, path)
+            yield from variable(self, base.functions[0], e.attr, frame, depth, path)
             return
         for instance in self.of(e.value, frame, depth + 1):
             if isinstance(instance.type, Class):
-                for function, definition in self.stores(instance.type, e.attr):
-                    yield from defined(self, definition, Frame(function, None, frame.depth + 1), depth, path)
-                for given, outer in given_to_field(self, instance, e.attr, frame):
-                    yield from self.of(given, outer, depth + 1, path)
-                found = method(instance.type, e.attr)
-                if found is not None and is_property(found):
-                    inside = Frame(found, None, frame.depth + 1)
-                    for node in ast.walk(found.node):
-                        if isinstance(node, ast.Return) and node.value is not None:
-                            yield from self.of(node.value, inside, depth + 1, path)
+                known = list(self._of_instance(instance, instance.type, e.attr, frame, depth, path))
+                yield from known or self._declared(instance.type, e.attr, frame, path)
             else:
                 yield Instance(canonical(f"{instance.type}.{e.attr}"), None, frame)
+
+    def _of_instance(
+        self, instance: Instance, cls: Class, name: str, frame: Frame, depth: int, path: Path
+    ) -> Iterator[Instance]:
+        for function, definition in self.stores(cls, name):
+            yield from defined(self, definition, Frame(function, None, frame.depth + 1), depth, path)
+        for given, outer in given_to_field(self, instance, name, frame):
+            yield from self.of(given, outer, depth + 1, path)
+        found = method(cls, name)
+        if found is not None and is_property(found):
+            inside = Frame(found, None, frame.depth + 1)
+            values = [
+                each for value in returned_values(found) for each in self.of(value, inside, depth + 1, path)
+            ]
+            returns = getattr(found.node, "returns", None)
+            yield from values or annotated_as(returns, found, frame, path)
+
+    @staticmethod
+    def _declared(cls: Class, name: str, frame: Frame, path: Path) -> Iterator[Instance]:
+        """What the body of the class says that the attribute is."""
+        for each, s in body_fields(cls, name):
+            if isinstance(s, ast.AnnAssign):
+                yield from annotated_as(s.annotation, each.module.functions[0], frame, path)
 
     def stores(self, cls: Class, attribute: str) -> list[tuple[Function, Definition]]:
         """Where the program stores an attribute of objects of the class, in its methods and elsewhere."""

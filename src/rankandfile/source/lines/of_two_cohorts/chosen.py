@@ -7,7 +7,7 @@ import ast
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.dependence.assignments import changed_inside
 from rankandfile.source.dependence.origins import ORDERS
-from rankandfile.source.lines.arguments import Origin, given
+from rankandfile.source.lines.arguments import Origin, called_name, given
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
@@ -17,6 +17,7 @@ from rankandfile.source.lines.loop_order import Going, in_order, loop_order
 from .barred import barred
 from .compared_ranks import divergences
 from .decided import decided
+from .filled_collection import attributes, filling_methods
 from .items_behind import loops_behind
 from .left_out_round import left_out_round
 from .one_call import argument, cited_argument, out_of_order, together
@@ -114,8 +115,9 @@ def _of_chosen_items(search: Search, same: CodeDivergence) -> Origin | None:
 def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
     """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
     for divergence in found:
-        if not divergence.exact or divergence.normal.call is None or divergence.culprit.call is None:
-            # Where somebody was only seen, other ways may have led there.
+        seen = divergence.normal.call is None or divergence.culprit.call is None
+        if not divergence.exact or (seen and not divergence.own):
+            # Where somebody was only seen, other ways may have led there than its like went.
             continue
         ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
         every = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
@@ -160,10 +162,24 @@ def _asks_an_object(decision: Decision) -> bool:
 
 
 def _asks_what_was_put_in(decision: Decision) -> bool:
-    filled = changed_inside(decision.place.module)
+    """Whether the test is for something in a collection, or for anything in it: a module's, or the object's, that other
+    functions fill."""
     test = decision.condition.node
-    held = (node.comparators[-1] for node in ast.walk(test) if isinstance(node, ast.Compare))
-    return any(isinstance(each, ast.Name) and each.id in filled for each in held)
+    held: list[ast.AST] = [n.comparators[-1] for n in ast.walk(test) if isinstance(n, ast.Compare)]
+    bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+    held.append(
+        bare.args[0] if isinstance(bare, ast.Call) and called_name(bare) == "len" and bare.args else bare
+    )
+    filled = changed_inside(decision.place.module)
+    return any(
+        (isinstance(each, ast.Name) and each.id in filled)
+        or any(True for attribute in _attributes_of(each) for _ in filling_methods(decision.place, attribute))
+        for each in held
+    )
+
+
+def _attributes_of(held: ast.AST) -> set[str]:
+    return attributes(held) if isinstance(held, ast.Attribute) else set()
 
 
 def _filled_elsewhere(search: Search, divergence: CodeDivergence) -> Decision | None:

@@ -16,6 +16,7 @@ from rankandfile.source.lines.call_paths import Made
 #: So many rounds are looked at, from the end.
 _MOST_ROUNDS = 40
 _LONGEST = 5_000
+_FEWEST_ROUNDS = 2
 
 
 class LeftOut(NamedTuple):
@@ -23,8 +24,8 @@ class LeftOut(NamedTuple):
     """The last call as in the round before; None: the round began with what was left out."""
     missing: Made
     """From the round before: the call that was not made."""
-    next: Made
-    """What the rank did instead."""
+    next: Made | None
+    """What the rank did instead; None: it made no other call."""
 
 
 @heuristic("its own earlier rounds", "a rank's last round is held against the round before")
@@ -36,6 +37,24 @@ def left_out(calls: list[Made], at: set[tuple[str, int]]) -> LeftOut | None:
             if found is not None and found.missing.path and found.missing.path[-1][1:] in at:
                 return found
     return None
+
+
+@heuristic(
+    "due by its own rounds",
+    "what a rank made after like calls in each round before was due after the last of them",
+)
+def not_made(calls: list[Made], at: set[tuple[str, int]]) -> LeftOut | None:
+    """The call from one of these lines that the rank made next, each time that it had made what it made since the last
+    such call."""
+    places = [n for n, made in enumerate(calls) if made.path and made.path[-1][1:] in at]
+    if len(places) <= _FEWEST_ROUNDS or places[-1] == len(calls) - 1:
+        return None
+    ends = [*places[-_MOST_ROUNDS:], len(calls)]
+    rounds = [_done(calls[a + 1 : b]) for a, b in pairwise(ends)]
+    same = all(_what(calls[n]) == _what(calls[places[-1]]) for n in places)
+    return (
+        LeftOut(calls[-1], calls[places[-1]], None) if same and all(r == rounds[-1] for r in rounds) else None
+    )
 
 
 def _rounds(calls: list[Made]) -> Iterator[tuple[list[Made], list[Made]]]:

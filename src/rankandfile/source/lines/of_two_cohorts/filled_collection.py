@@ -29,7 +29,7 @@ def filled_upon(
         found = _in_function(places, place, {name}, set())
         if found is not None:
             return found
-    methods = {m for attribute in attributes(asked) for m in _filling_methods(place, attribute)}
+    methods = {m for attribute in attributes(asked) for m in filling_methods(place, attribute)}
     for frame in reversed(outer):
         around = places.find(frame)
         if methods and around is not None and around.known:
@@ -52,7 +52,7 @@ def attributes(asked: ast.AST) -> set[str]:
     }
 
 
-def _filling_methods(place: SourcePlace, attribute: str) -> Iterator[str]:
+def filling_methods(place: SourcePlace, attribute: str) -> Iterator[str]:
     """Methods of the same class that put something into the attribute."""
     for function in place.module.functions:
         if function.owner is None or function.owner is not place.function.owner or function is place.function:

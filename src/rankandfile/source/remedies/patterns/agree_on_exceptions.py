@@ -47,7 +47,7 @@ def _decide_to_raise(
         f"A rank for which {quoted(place.module, guard.test)} is true raises, catches it at line "
         f"{handler.lineno} and goes on without the calls that the others make. All ranks now raise as soon "
         "as one has to.",
-        "Exceptions that other code raises there (out of memory, a bad file) still part the ranks.",
+        "Exceptions that other code raises there (out of memory, a bad file) still send ranks different ways.",
     )
 
 

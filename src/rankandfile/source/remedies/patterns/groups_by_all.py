@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence.syntax import asked_first
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
@@ -18,7 +19,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     calls = [call for statement in (*node.body, *other) for call in _made(statement)]
     if not calls:
         return None
-    if _remembers(place, node):
+    # That all ranks come by would not help: who asks for which group, and when, differs.
+    if asked_first(node):
         return Refusal(
             "groups_by_all",
             f"{quoted(place.module, calls[0])} is made when it is first asked for, and not all ranks ask for the same: "
@@ -49,22 +51,6 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         "Make every group on every rank",
         f"new_group involves all ranks, also those that are no members, and ranks that take other ways at "
         f"{quoted(place.module, node.test)} make other groups. All are made before it now, in one order.",
-    )
-
-
-def _remembers(place: PlaceToMend, node: ast.If) -> bool:
-    """`if key not in self._groups:` before `self._groups[key] = new_group(...)`: each group is made once, when it is
-    first asked for. That all ranks come by would not help: who asks for which group, and when, differs."""
-    test = node.test
-    known = (
-        test.comparators[0] if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotIn) else None
-    )
-    return known is not None and any(
-        isinstance(part, ast.Subscript)
-        and isinstance(part.ctx, ast.Store)
-        and place.module.source(part.value) == place.module.source(known)
-        for statement in node.body
-        for part in ast.walk(statement)
     )
 
 

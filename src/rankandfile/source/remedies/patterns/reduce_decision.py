@@ -36,8 +36,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if _asks_for_rank(place, node):
         return Refusal(
             "reduce_decision",
-            f"{said} asks which rank this is. Reducing it would make all ranks do what is meant for some: "
-            "decide which part of it every rank must do, and take that part out of the branch.",
+            f"Take out of the branch what every rank must do. {said} asks which rank this is: reducing it would "
+            "make all ranks do what is meant for some.",
         )
     nested = _under_rank_test(place)
     if nested is not None:

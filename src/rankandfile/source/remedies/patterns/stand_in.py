@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
@@ -51,7 +52,8 @@ def _empty_input(place: PlaceToMend, plain: bool, node: ast.If, held: ast.expr) 
     given = [a for a in call.args if ast.dump(a) == ast.dump(held)] if isinstance(call, ast.Call) else []
     if not isinstance(target, (ast.Name, ast.Attribute)) or len(given) != 1 or not isinstance(call, ast.Call):
         return _refusal(place, node, held)
-    if not _bound_before(place, target):
+    beside = (a for a in (*call.args, *(k.value for k in call.keywords)) if a is not given[0])
+    if not _bound_before(place, target) or any(_comes_with(place, held, other) for other in beside):
         return _refusal(place, node, held)
     group = place.group(node.body)
     if group == UNKNOWN:
@@ -80,6 +82,27 @@ def _empty_input(place: PlaceToMend, plain: bool, node: ast.If, held: ast.expr) 
         "The zeros have the shape of another rank's input. If the module keeps statistics of its input "
         "(batch norm), give it a real sample instead.",
     )
+
+
+def _comes_with(place: PlaceToMend, held: ast.expr, other: ast.expr) -> bool:
+    """Whether the two are parts of one thing, as a batch's images and the rows that they belong to: where the one is
+    not there, the other is not, or is of another length."""
+    if isinstance(held, (ast.Attribute, ast.Subscript)):
+        whole = ast.dump(held.value)
+        parts = (p for p in ast.walk(other) if isinstance(p, (ast.Attribute, ast.Subscript)))
+        return any(ast.dump(part.value) == whole for part in parts)
+    names = {node.id for node in ast.walk(other) if isinstance(node, ast.Name)}
+    return any(
+        isinstance(held, ast.Name) and held.id in together and names & (together - {held.id})
+        for together in _unpacked(place.in_program.node)
+    )
+
+
+def _unpacked(function: ast.AST) -> Iterator[set[str]]:
+    """Names that are given their values together: `images, owners = batch`, `for images, owners in loader`."""
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):
+            yield {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _bound_before(place: PlaceToMend, target: ast.expr) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.logs.event import Event, clean
 from rankandfile.evidence.text.logs.raw import LogRow, RawLog, columns_of, packed_columns
+from rankandfile.model.ranks import MOST_RANKS
 
 #: Bytes of one answer that are read: 16k ranks in thousands of communicators take tens of megabytes.
 MOST = 128 << 20
@@ -66,7 +67,8 @@ def _communicator(communicator: dict[str, Any], data: bytes) -> list[Event]:
     place = data.find(f'"{comm_id}"'.encode()) if comm_id else 0
     line, offset = data.count(b"\n", 0, max(place, 0)) + 1, max(place, 0)
     ranks, missing = dicts(communicator.get("ranks")), dicts(communicator.get("missing_ranks"))
-    size = integer(communicator.get("size")) or len(ranks) + len(missing)
+    size = integer(communicator.get("size")) or 0
+    size = size if 0 < size <= MOST_RANKS else len(ranks) + len(missing)
 
     def event(kind: str, shape: str, **fields: Any) -> Event:
         text = f"RAS: communicator {comm_id} of {size} ranks"

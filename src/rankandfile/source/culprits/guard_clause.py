@@ -1,0 +1,87 @@
+"""Whom a guard clause names: `if not usable(batch): continue` turns back who is not to go on.
+
+A test that stands before the rest of its block, has no other way, and ends in `continue`, `break`, `return` or `raise`
+is written for the exception: what follows it is what is meant. Where as many ranks took the one way as the other, and
+no earlier round shows which is usual, the code says so.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.findings import NamedByCode
+from rankandfile.model.heuristics import Heuristic
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
+from rankandfile.source.lines.found_line import FoundLine
+
+from .by_few import ON_RANK, ranks_of, sides
+
+_TURNED_BACK = Heuristic(
+    "turned back", "who is turned back by a guard clause, on what is its own, left the way that is meant"
+)
+
+_JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+#: What it did by that, where that is all that parts them.
+_CAUSES: dict[type[ast.stmt], str] = {
+    ast.Continue: "skipped_collective",
+    ast.Return: "skipped_collective",
+    ast.Break: "early_exit",
+}
+
+
+def who_turned_back(
+    verdict: Verdict, found: FoundLine, divergence: CodeDivergence, unusual: Side | None
+) -> NamedByCode | None:
+    """`unusual`: the side that did otherwise than in all rounds before, where these show one.
+
+    None where more ranks were turned back than went on: then to go on is the exception."""
+    guard = _guard(found)
+    if (
+        guard is None
+        or found.reason is None
+        or found.reason.level != "varying"
+        or found.reason.source in ON_RANK
+    ):
+        return None
+    side = _turned_back(found, divergence)
+    if side is None or _goes_on_inside(found, guard, side) or _TURNED_BACK.off:
+        return None
+    other = next(each for each in sides(divergence) if each is not side)
+    ranks = ranks_of(side)
+    suspects = tuple(one.rank for one in verdict.suspects)
+    if len(ranks) > len(ranks_of(other)) or unusual is other or (suspects and suspects != ranks):
+        return None
+    file = found.place.path.rsplit("/", 1)[-1]
+    return NamedByCode(
+        ranks=ranks,
+        doing=f"was turned back at {file}:{found.line}",
+        sentence=f"The test there is a guard clause, written for the exception: it turned {ranks_in_words(side)} back.",
+        cause=_CAUSES.get(type(guard.body[-1])),
+    )
+
+
+def _goes_on_inside(found: FoundLine, guard: ast.If, side: Side) -> bool:
+    """Its next call is one of the guard's own: a way like the other one."""
+    assert found.decision is not None
+    last = guard.end_lineno or guard.lineno
+    own = found.decision.branching.frame[:2]
+    return any(frame[:2] == own and guard.lineno < frame.line <= last for frame in side.path)
+
+
+def _turned_back(found: FoundLine, divergence: CodeDivergence) -> Side | None:
+    assert found.decision is not None
+    ours, theirs = found.decision.condition.here, found.decision.condition.there
+    if found.decision.branching.normal == "end":
+        ours, theirs = theirs, ours
+    return {ours: divergence.normal, theirs: divergence.culprit}.get("taken")
+
+
+def _guard(found: FoundLine) -> ast.If | None:
+    decision = found.decision
+    if decision is None or decision.branching.guessed:
+        return None
+    for node in ast.walk(found.place.function.node):
+        if isinstance(node, ast.If) and node.test is decision.condition.node:
+            return node if not node.orelse and isinstance(node.body[-1], _JUMPS) else None
+    return None

@@ -1,0 +1,85 @@
+"""Where all ranks wait in making one group: the line by which only some of them made another one before."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence.syntax import argument, asked_first, spans
+from rankandfile.source.effects.event import Event
+from rankandfile.source.effects.loud import Effects
+from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.partings import Partings
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.places import SourcePlace
+
+from .found_line import FoundLine, Search
+from .held_line import standing
+from .of_one_rank import said
+
+_MAKES = ("new_group", "new_subgroups", "new_subgroups_by_enumeration", "init_device_mesh")
+
+
+@heuristic(
+    "made by some", "if all wait in making a group, the one that only some come to make is another one"
+)
+def made_by_some(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The test on the way to the only such call, if it can differ between ranks; else the call."""
+    here = said(search, verdict)
+    if here is None or not _all_stand(search, here):
+        return None
+    partings = Partings(search.program)
+    others = {each.site: each for each in _made(partings.effects) if not _at(each, here)}
+    if not others:
+        return None
+    found = [p for f in partings.effects.loud for p in partings.that_differ(f) if p.event.site in others]
+    # Nearest to the call first. Whoever asks for a group first makes it: who asks for which is decided before.
+    found.sort(key=lambda parting: (_remembers(parting), len(parting.calls)))
+    made = {parting.event.site: parting.event for parting in found} or others
+    if len(made) != 1:
+        return None
+    (event,) = made.values()
+    reason = found[0].reason if found else None
+    if not found or _remembers(found[0]):
+        place = _place(event.function, event.line)
+        story = f"Another group is made by whoever comes to {place.path.rsplit('/', 1)[-1]}:{event.line}."
+        return FoundLine(place, event.line, reason=reason, kind="some_make", story=story)
+    condition = found[0].condition
+    place = _place(found[0].function, condition.line)
+    return FoundLine(place, condition.line, condition.text, reason, kind="some_make")
+
+
+def _all_stand(search: Search, here: SourcePlace) -> bool:
+    stands = [standing(search.places, search.paths, rank) for rank in search.paths.seen()]
+    lines = {(each.place.path, each.line) if each is not None else None for each in stands}
+    calls = (node for node in ast.walk(here.function.node) if isinstance(node, ast.Call))
+    makes = any(spans(node, here.line) and _name(node) in _MAKES for node in calls)
+    return makes and lines == {(here.path, here.line)}
+
+
+def _made(effects: Effects) -> Iterator[Event]:
+    """Calls that make a group with every rank of the job."""
+    events = (each for found in effects.of.values() for each in found if isinstance(each, Event))
+    for event in events:
+        call = event.site
+        alone = isinstance(call, ast.Call) and argument(call, "use_local_synchronization") is not None
+        if event.op in _MAKES and not alone:
+            yield event
+
+
+def _at(event: Event, here: SourcePlace) -> bool:
+    return event.function.module.path == here.path and spans(event.site, here.line)
+
+
+def _remembers(parting: Parting) -> bool:
+    return isinstance(parting.owner, ast.If) and asked_first(parting.owner)
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _place(function: Function, line: int) -> SourcePlace:
+    return SourcePlace(function.module.path, function.module, function, line)

@@ -1,0 +1,99 @@
+"""Numbers that no job has: nothing counts up to them, and many of them take no more than a few times their room."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from support.evidence.sample_dumps import one_rank, plain
+
+import rankandfile
+from rankandfile.evidence.reading import NotACase
+from rankandfile.evidence.tables import case_dir
+from rankandfile.model.ranks import MOST_RANKS
+
+pytestmark = pytest.mark.slow
+
+NCCL = (
+    "host:1:1 [0] NCCL INFO comm 0x1 rank 0 nRanks {} nNodes 9 localRanks 8 localRank 0 MNNVL 0\n"
+    "host:1:1 [0] NCCL INFO ncclCommInitRankConfig comm 0x1 rank 0 nranks {} cudaDev 0 nvmlDev 0 busId 1000 "
+    "commId 0x2 - Init START\n"
+)
+LIES = {
+    "NCCL's size": ("job.log", NCCL.format(2_000_000_000, 2_000_000_000)),
+    "a rank": ("job.log", "[rank9999999]:[E1125 08:41:09.5 ProcessGroupNCCL.cpp:616] [Rank 2000000000] Watchdog caught "
+     "collective operation timeout: WorkNCCL(SeqNum=5, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) "
+     "ran for 600009 milliseconds before timing out.\n"),
+    "ranks": ("job.log", "[Rank 0]: Ranks 9000000, 9000001 failed to pass monitoredBarrier in 300000 ms\n"),
+    "the size of RAS": ("ras.json", '{"nccl_version": "2.28.3", "communicators_count": 1, "communicators": '
+     '[{"hash": "0x1", "size": 2000000000, "ranks": [{"rank": 0, "host": "a", "pid": 1}], "missing_ranks": []}]}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_more_ranks_than_a_job_has_are_not_believed(tmp_path: Path, lie: str) -> None:
+    name, text = LIES[lie]
+    (tmp_path / name).write_text(text)
+    case = rankandfile.load(tmp_path)
+    assert case.events.height, "the line itself is read"
+    assert (case.world_size or 0) <= MOST_RANKS
+    ranks = [*case.events["rank"], *case.events["group_rank"], *(case.events["about"].explode())]
+    assert all(rank is None or rank < MOST_RANKS for rank in ranks)
+    assert "2000000000" not in "".join(fields or "" for fields in case.events["fields"])
+    rankandfile.diagnose(tmp_path)
+
+
+def test_a_case_of_more_ranks_than_a_job_has_is_none(tmp_path: Path) -> None:
+    evidence, kept = tmp_path / "evidence", tmp_path / "case"
+    evidence.mkdir()
+    (evidence / "trace_0").write_bytes(pickle.dumps(plain(one_rank(0)), 2))
+    case_dir.write(rankandfile.load(evidence), kept)
+    assert rankandfile.load(kept).calls.height
+    manifest = msgspec.json.decode((kept / "case.json").read_bytes())
+    (kept / "case.json").write_bytes(msgspec.json.encode(manifest | {"world_size": 1 << 40}))
+    with pytest.raises(NotACase, match="more ranks than any job has"):
+        rankandfile.load(kept)
+
+
+def test_a_group_of_a_hundred_thousand_ranks_of_whom_two_left_something(tmp_path: Path) -> None:
+    """A few hundred kilobytes, which took minutes."""
+    for rank in (0, 1):
+        dump = plain(one_rank(rank, calls=20 - 2 * rank))
+        for group in dump["pg_config"].values():
+            group["ranks"] = list(range(100_000))
+        (tmp_path / f"trace_{rank}").write_bytes(pickle.dumps(dump, 2))
+    began = time.process_time()
+    rankandfile.diagnose(tmp_path)
+    assert time.process_time() - began < 40
+
+
+PEAK = """
+import resource, sys
+import rankandfile, rankandfile.evidence.sorting, rankandfile.reason.calls.facts
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+before = peak()
+rankandfile.diagnose(sys.argv[1])
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kilobytes on Linux only")
+def test_lists_of_sizes_take_no_more_than_a_few_times_the_room_of_the_dump(tmp_path: Path) -> None:
+    """In the process that has no limit of its own: they were objects there, twenty-five times as large as the file."""
+    for rank in range(3):
+        dump = plain(one_rank(rank, calls=2))
+        entries = [
+            dump["entries"][0]
+            | {"record_id": n, "collective_seq_id": n}
+            | {"input_sizes": [[n + rank * 500 + 1, k] for k in range(500)], "input_dtypes": ["Float"] * 500}
+            for n in range(500)
+        ]
+        (tmp_path / f"trace_{rank}").write_bytes(pickle.dumps(dump | {"entries": entries}, 2))
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    done = subprocess.run([sys.executable, "-c", PEAK, str(tmp_path)], capture_output=True, check=True)
+    assert int(done.stdout) < 15 * size
