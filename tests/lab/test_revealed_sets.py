@@ -14,7 +14,7 @@ from rankandfile.lab.blind.marks import BlindMarks
 
 pytestmark = pytest.mark.lab
 
-ARCHIVES = archives("round")
+ARCHIVES = [*archives("round"), *archives("practice")]
 QUESTIONS = ("hang", "culprits", "nobody", "cause", "file", "line", "condition", "call")
 #: What is not mended yet, by form of evidence. These lists only ever get shorter.
 LOST = {

@@ -9,7 +9,7 @@ from support.places import ROOT
 
 
 def archives(of: str) -> list[Path]:
-    """`round` for programs, `found` for evidence without one."""
+    """`round` and `practice` for programs, `found` for evidence without one."""
     return sorted((ROOT / "first-contact").glob(f"{of}-*.tar.xz"))
 
 
