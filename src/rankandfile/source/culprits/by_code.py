@@ -32,6 +32,7 @@ from rankandfile.source.lines.call_paths import CallPaths, Made
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
+from .exact_cause import over_for
 from .guard_clause import who_turned_back
 
 #: A test of the rank itself is not far from where the rank is asked for.
@@ -146,7 +147,7 @@ def _whom_it_came_to(
         doing=f"left the way of all rounds before at {file}:{found.line}",
         sentence=f"What decides it comes to one rank and not to another, and {who} did otherwise than in all rounds "
         "before.",
-        cause=next(open_, None),
+        cause="early_exit" if over_for(found) is odd else next(open_, None),
     )
 
 
