@@ -14,9 +14,9 @@ from typing import Any
 import typer
 
 from rankandfile.cli.commands import fr_trace
+from rankandfile.cli.help_pages.told import Parameter, parameters
 from rankandfile.cli.main import application
 from rankandfile.cli.panels import PANELS
-from rankandfile.cli.told import Parameter, parameters
 from rankandfile.model import claims, diagnosis, ledger
 from rankandfile.model.diagnosis import SCHEMA, json_schema
 

@@ -23,7 +23,7 @@ from .console import complain
 from .ending import Ended, tidily
 from .errors import INTERNAL, INTERRUPTED, PIPE_CLOSED, USAGE, UserError
 from .first_word import understood
-from .help import HelpOfCommand, HelpOfGroup
+from .help_pages.page import HelpOfCommand, HelpOfGroup
 from .panels import ADVANCED, PANELS
 from .plain_values import lighten
 
