@@ -6,7 +6,9 @@ import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -82,18 +84,27 @@ print(peak() - before)
 """
 
 
+#: Of each kind of call, none like another: what it has, and how many times their files' size a case of them may take.
+UNLIKE: dict[str, tuple[Callable[[int], dict[str, Any]], int]] = {
+    "sizes": (lambda n: {"input_sizes": [[n, k] for k in range(500)], "input_dtypes": ["Float"] * 500}, 15),
+    "frames": (lambda n: {"frames": [{"name": f"f{n}_{k}", "filename": f"{k}.py", "line": k} for k in range(100)]}, 24),
+}  # fmt: skip
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="kilobytes on Linux only")
-def test_lists_of_sizes_take_no_more_than_a_few_times_the_room_of_the_dump(tmp_path: Path) -> None:
-    """In the process that has no limit of its own: they were objects there, twenty-five times as large as the file."""
+@pytest.mark.parametrize("what", UNLIKE)
+def test_calls_of_which_none_is_like_another_take_a_few_times_the_room_of_their_files(
+    tmp_path: Path, what: str
+) -> None:
+    """In the process that has no limit of its own. Sizes were objects there, twenty-five times as large as the file."""
+    more, times = UNLIKE[what]
     for rank in range(3):
         dump = plain(one_rank(rank, calls=2))
         entries = [
-            dump["entries"][0]
-            | {"record_id": n, "collective_seq_id": n}
-            | {"input_sizes": [[n + rank * 500 + 1, k] for k in range(500)], "input_dtypes": ["Float"] * 500}
-            for n in range(500)
+            dump["entries"][0] | {"record_id": n, "collective_seq_id": n} | more(n + rank * 1000 + 1)
+            for n in range(500 if what == "sizes" else 1000)
         ]
         (tmp_path / f"trace_{rank}").write_bytes(pickle.dumps(dump | {"entries": entries}, 2))
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
     done = subprocess.run([sys.executable, "-c", PEAK, str(tmp_path)], capture_output=True, check=True)
-    assert int(done.stdout) < 15 * size
+    assert int(done.stdout) < times * size

@@ -1,1 +1,1 @@
-"""What `--help` shows, and the reference page of the docs: a command, its arguments and options, its examples."""
+"""`--help`, and what it has in common with the pages of the documentation."""

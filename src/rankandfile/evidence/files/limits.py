@@ -41,7 +41,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Files, folders and archive members that are looked at; 16k ranks with ten files each need 160k."""
 
     kept_bytes: int = field(default_factory=_share_of_memory)
-    """What decoders may hand over in all: as tables, and while these are made, it takes up to three times that."""
+    """What decoders may hand over in all: as tables, and while these are made, it takes up to three times that.
+    Of calls that repeat nothing, which no real job has, it takes some thirty times that."""
 
     follow_links: bool = False
     """Whether links are followed out of the files and folders that were named: a stranger's folder may have some

@@ -25,6 +25,7 @@ from rankandfile.source.culprits.by_few import (
     the_fewer,
     who_came_alone,
     who_made_another,
+    who_put_off,
     who_ran_out,
     who_stopped,
 )
@@ -32,6 +33,7 @@ from rankandfile.source.lines.call_paths import CallPaths, Made
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
+from .exact_cause import over_for
 from .guard_clause import who_turned_back
 
 #: A test of the rank itself is not far from where the rank is asked for.
@@ -69,6 +71,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _who_has_more(verdict, found)
     if found.kind == "barred" and divergence is not None and divergence.exact:
         return who_came_alone(verdict, found)
+    if found.kind == "put_off" and divergence is not None and divergence.exact:
+        return who_put_off(found, divergence)
     if found.kind not in _KINDS or divergence is None:
         return None
     suspects = tuple(one.rank for one in verdict.suspects)
@@ -146,7 +150,7 @@ def _whom_it_came_to(
         doing=f"left the way of all rounds before at {file}:{found.line}",
         sentence=f"What decides it comes to one rank and not to another, and {who} did otherwise than in all rounds "
         "before.",
-        cause=next(open_, None),
+        cause="early_exit" if over_for(found) is odd else next(open_, None),
     )
 
 

@@ -71,6 +71,21 @@ def the_fewer(found: FoundLine, divergence: CodeDivergence, decision: Decision) 
     )
 
 
+def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """Upon what is their own, a few exchanged gradients in another backward pass than most."""
+    few, many = sorted(sides(divergence), key=lambda side: len(ranks_of(side)))
+    if found.reason is None or found.reason.level != "varying" or found.reason.source in ON_RANK:
+        return None
+    if 2 * len(ranks_of(few)) > len(ranks_of(many)) or _FEWER.off:
+        return None
+    return NamedByCode(
+        ranks=ranks_of(few),
+        doing=f"went another way than most at {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        sentence=f"In which backward pass gradients are exchanged was decided there otherwise on {ranks_in_words(few)} "
+        f"than on {ranks_in_words(many)}: most say what was meant.",
+    )
+
+
 def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """A framework's loop was stopped on fewer ranks than go on, by what the program stores for it."""
     everybody = sum(len(ranks_of(side)) for side in sides(divergence))

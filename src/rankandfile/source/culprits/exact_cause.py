@@ -13,6 +13,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a loop over what is no count was over for them, where the others went on; why is not shown | uneven_inputs |
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
+| of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
 | a decorator ran the function once more | extra_collective |
 
@@ -117,6 +118,18 @@ def ran_out(found: FoundLine) -> Side | None:
     return ways.get("exhausted") if "another round" in ways else None
 
 
+def over_for(found: FoundLine) -> Side | None:
+    """The side for which a loop was over, where the other went round once more."""
+    decision, divergence = found.decision, found.divergence
+    if found.kind != "decision" or decision is None or divergence is None:
+        return None
+    ours, theirs = decision.condition.here, decision.condition.there
+    if decision.branching.normal == "end":
+        ours, theirs = theirs, ours
+    ways = {ours: divergence.normal, theirs: divergence.culprit}
+    return (ways.get("exhausted") or ways.get("loop left")) if "another round" in ways else None
+
+
 def _had_fewer(found: FoundLine) -> bool:
     """The loop came to its end on the ranks that diverged, and to another round on the others."""
     assert found.decision is not None
@@ -162,7 +175,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if found.decision.condition.kind == "for" and _over_own_items(found):
         return None if _SHARE.off else "uneven_inputs"
     if cause == "rank_conditional":
-        return None
+        return "early_exit" if over_for(found) is found.divergence.culprit and not _LEFT.off else None
     if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None

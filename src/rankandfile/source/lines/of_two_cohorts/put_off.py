@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.frame import Frame
-from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.dependence.syntax import ancestors, dotted, spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import called_name, calls_on
@@ -70,10 +70,25 @@ def _around(search: Search, place: SourcePlace | None) -> Iterator[FoundLine]:
         for node in own_nodes(function):
             test = _decider(function, node)
             if test is not None:
+                test = _worked_out(function, test)
                 text = without_comment(function.module.lines[test.lineno - 1].strip())
                 at = SourcePlace(function.module.path, function.module, function, test.lineno)
                 condition = Condition(test.lineno, text, "if", "taken", "not taken", test)
                 yield FoundLine(at, test.lineno, text, search.why(at, condition))
+
+
+def _worked_out(function: Function, test: ast.expr) -> ast.expr:
+    """What a bare name or attribute was set to before it in the function: that line decides."""
+    name = dotted(test)
+    made = [
+        node
+        for node in own_nodes(function)
+        if isinstance(node, ast.Assign)
+        and node.lineno < test.lineno
+        and not isinstance(node.value, ast.Constant)
+        and name in map(dotted, node.targets)
+    ]
+    return made[-1].value if name is not None and len(made) == 1 else test
 
 
 def _functions(search: Search, place: SourcePlace) -> list[Function]:
