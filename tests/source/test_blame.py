@@ -195,3 +195,28 @@ def test_who_begins_once_more_is_out_of_step() -> None:
     placed = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     assert (blamed(placed), placed.cause) == ([1], "extra_collective"), placed.sentence
     assert placed.location is not None and placed.location.condition == "@shrinking"
+
+
+RESUMED = """
+    import os
+    import torch.distributed as dist
+
+    def resumed(rank):
+        return len(os.listdir("/")) * 0 + 2 * (rank == 1)
+
+    def main():
+        for step in range({first}, 5):
+            dist.all_reduce(step)
+        dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "cause"),
+    [("resumed(dist.get_rank())", "early_exit"), ("2 * (dist.get_rank() == 1)", "rank_conditional")],
+    ids=["by its own files", "by its number"],
+)
+def test_who_is_behind_a_loop_that_the_others_are_in_left_it_early(first: str, cause: str) -> None:
+    run = play(3, train=RESUMED.format(first=first))
+    verdict = verdict_of(run, 1, "rank_conditional")
+    assert locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].cause == cause

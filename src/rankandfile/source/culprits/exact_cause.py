@@ -175,7 +175,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if found.decision.condition.kind == "for" and _over_own_items(found):
         return None if _SHARE.off else "uneven_inputs"
     if cause == "rank_conditional":
-        return "early_exit" if over_for(found) is found.divergence.culprit and not _LEFT.off else None
+        left = found.reason.source != "rank_api" and over_for(found) is found.divergence.culprit
+        return "early_exit" if left and not _LEFT.off else None
     if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None
