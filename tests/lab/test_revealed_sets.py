@@ -53,7 +53,7 @@ LOST = {
     ],
 }
 #: By form, in which innocent ranks are still blamed. In case-06 half of the ranks saved a best state, by their own
-#: validation: in all earlier rounds all had. Of case-04 a rank that waits in turn is named where the culprit left no dump.
+#: validation: in all earlier rounds all had. In case-04 a rank that waits is named where the culprit left no dump.
 BLAMED = {
     "all evidence and sources": ["case-06"],
     "all evidence": ["case-06"],
@@ -62,8 +62,8 @@ BLAMED = {
     "culprit's dump lost": ["case-04"],
     "stacks and logs only": ["case-04"],
 }
-#: What the log of calls still contradicts, by case. In `climbs` a group is made anew under its name: the dumps count from 1
-#: again, and the log of calls does not. In case-11 of a set, two threads of the rank wait in two calls.
+#: What the log of calls still contradicts. In `climbs` a group is made anew under its name: the dumps count from 1 again,
+#: and the log of calls does not. In case-11 of a set, two threads of the rank wait in two calls.
 UNTRUE = {
     "rank 1 waits in barrier #31 of default_pg",
     "rank 1 waits in barrier #31 of default_pg [0-2]",
