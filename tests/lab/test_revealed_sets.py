@@ -62,8 +62,8 @@ BLAMED = {
     "culprit's dump lost": ["case-04"],
     "stacks and logs only": ["case-04"],
 }
-#: What the log of calls still contradicts. In `climbs` a group is made anew under its name: the dumps count from 1 again,
-#: and the log of calls does not. In case-11 of a set, two threads of the rank wait in two calls.
+#: What the log of calls still contradicts. In `climbs` a group is made anew under its name: the dumps count from 1
+#: again, and the log of calls does not. In case-11 of a set, two threads of the rank wait in two calls.
 UNTRUE = {
     "rank 1 waits in barrier #31 of default_pg",
     "rank 1 waits in barrier #31 of default_pg [0-2]",
