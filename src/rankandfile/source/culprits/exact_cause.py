@@ -28,7 +28,8 @@ import ast
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.lines.call_paths import first_unlike
-from rankandfile.source.lines.divergence import Side
+from rankandfile.source.lines.decision import Decision
+from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
@@ -112,10 +113,16 @@ def ran_out(found: FoundLine) -> Side | None:
     condition = decision.condition
     if condition.kind != "for" or found.reason.level != "varying" or not _over_own_items(found):
         return None
-    ways = {condition.here: divergence.normal, condition.there: divergence.culprit}
-    if decision.branching.normal == "end":
-        ways = {condition.here: divergence.culprit, condition.there: divergence.normal}
+    ways = way_of_each(decision, divergence)
     return ways.get("exhausted") if "another round" in ways else None
+
+
+def way_of_each(decision: Decision, divergence: CodeDivergence) -> dict[str, Side]:
+    """By how the decision came out: the side that went so."""
+    ours, theirs = decision.condition.here, decision.condition.there
+    if decision.branching.normal == "end":
+        ours, theirs = theirs, ours
+    return {ours: divergence.normal, theirs: divergence.culprit}
 
 
 def over_for(found: FoundLine) -> Side | None:
@@ -123,10 +130,7 @@ def over_for(found: FoundLine) -> Side | None:
     decision, divergence = found.decision, found.divergence
     if found.kind != "decision" or decision is None or divergence is None:
         return None
-    ours, theirs = decision.condition.here, decision.condition.there
-    if decision.branching.normal == "end":
-        ours, theirs = theirs, ours
-    ways = {ours: divergence.normal, theirs: divergence.culprit}
+    ways = way_of_each(decision, divergence)
     return (ways.get("exhausted") or ways.get("loop left")) if "another round" in ways else None
 
 

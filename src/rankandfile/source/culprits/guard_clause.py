@@ -16,6 +16,7 @@ from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_w
 from rankandfile.source.lines.found_line import FoundLine
 
 from .by_few import ON_RANK, ranks_of, sides
+from .exact_cause import way_of_each
 
 _TURNED_BACK = Heuristic(
     "turned back", "who is turned back by a guard clause, on what is its own, left the way that is meant"
@@ -44,7 +45,8 @@ def who_turned_back(
         or found.reason.source in ON_RANK
     ):
         return None
-    side = _turned_back(found, divergence)
+    assert found.decision is not None
+    side = way_of_each(found.decision, divergence).get("taken")
     if side is None or _goes_on_inside(found, guard, side) or _TURNED_BACK.off:
         return None
     other = next(each for each in sides(divergence) if each is not side)
@@ -67,14 +69,6 @@ def _goes_on_inside(found: FoundLine, guard: ast.If, side: Side) -> bool:
     last = guard.end_lineno or guard.lineno
     own = found.decision.branching.frame[:2]
     return any(frame[:2] == own and guard.lineno < frame.line <= last for frame in side.path)
-
-
-def _turned_back(found: FoundLine, divergence: CodeDivergence) -> Side | None:
-    assert found.decision is not None
-    ours, theirs = found.decision.condition.here, found.decision.condition.there
-    if found.decision.branching.normal == "end":
-        ours, theirs = theirs, ours
-    return {ours: divergence.normal, theirs: divergence.culprit}.get("taken")
 
 
 def _guard(found: FoundLine) -> ast.If | None:
