@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.claims import LeftOut, NeverIssued, TookBranch
+from rankandfile.model.claims import LeftOut, NeverIssued
 from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import parse_ranks
 
+from .places import seen_to_take
 from .words import UNICODE, Signs, base_name, cause_words, culprit_ranks, place_text, plain, said_ranks
 
 
@@ -65,12 +66,8 @@ def _did(verdict: Verdict) -> str:
 
 def _goes_on(verdict: Verdict) -> bool:
     """Who goes round once more, where the others have no item left, has not run out of data."""
-    named, where = {one.rank for one in verdict.named}, verdict.location
-    return any(
-        isinstance(one, TookBranch) and one.truth and where is not None and one.line == where.condition_line
-        for one in verdict.claims
-        if named & set(parse_ranks(one.ranks))
-    )
+    named = {one.rank for one in verdict.named}
+    return any(one.truth for one in seen_to_take(verdict) if named & set(parse_ranks(one.ranks)))
 
 
 def sure(verdict: Verdict) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from rankandfile.model.claims import TookBranch
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import parse_ranks
 
-from .words import call_text, ranks_named
+from .words import base_name, call_text, ranks_named
 
 #: The path of a file in the reader's own tree, for a path as the process saw it; None where it is not there.
 InTree = Callable[[str], "str | None"]
@@ -22,6 +23,21 @@ class Spot(NamedTuple):
     file: str
     line: int | None
     says: str
+
+
+def seen_to_take(verdict: Verdict) -> list[TookBranch]:
+    """Who was seen to go which way at the condition that is named; nothing where the ranks parted at another line, the
+    outcome of which need not be that of this one."""
+    where = verdict.location
+    if where is None or where.parted_line is not None:
+        return []
+    return [
+        one
+        for one in verdict.claims
+        if isinstance(one, TookBranch)
+        and one.line == where.condition_line
+        and base_name(one.file) == base_name(where.file)
+    ]
 
 
 def main_spot(verdict: Verdict) -> Spot | None:

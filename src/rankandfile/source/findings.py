@@ -15,7 +15,7 @@ from .files.tree import SourceTree
 from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
-from .lines.sentence import because, implied_calls, sentence
+from .lines.sentence import PARTED_LATER, because, implied_calls, sentence
 from .lint.before import flagged_before
 from .program.places import SourcePlaces
 
@@ -47,7 +47,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
 
 
 def _location(found: FoundLine, places: SourcePlaces) -> Location:
-    test = found.decision if found.kind == "changed" else None
+    test = found.decision if found.kind in PARTED_LATER else None
     parted = (test.place.path, test.condition.line) if test is not None else None
     lines = [(found.place.path, found.line), *([parted] if parted else [])]
     return Location(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rankandfile.model.claims import TookBranch
 from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.render.places import seen_to_take
 from rankandfile.render.words import (
     alike_culprits,
     base_name,
@@ -94,7 +94,7 @@ def branch(verdict: Verdict) -> str:
     if where is None or not where.condition:
         return ""
     condition = " ".join(plain(where.condition).split())
-    seen = [one for one in verdict.claims if isinstance(one, TookBranch) and one.line == where.condition_line]
+    seen = seen_to_take(verdict)
     if not seen or not is_test(condition):
         return condition
     ways = {one.truth: one.who for one in seen}

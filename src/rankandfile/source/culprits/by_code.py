@@ -33,8 +33,8 @@ from rankandfile.source.lines.call_paths import CallPaths, Made
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
-from .exact_cause import over_for
 from .guard_clause import who_turned_back
+from .ways import over_for
 
 #: A test of the rank itself is not far from where the rank is asked for.
 _DIRECT = 3

@@ -16,6 +16,9 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
 | a decorator ran the function once more | extra_collective |
+| it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
+| the others made a call in such an arm, or a guard clause turned it back | skipped_collective |
+| a loop over things under keys had one more, or less, to go to | extra_collective, skipped_collective |
 
 Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
 by the evidence, too, where it shows a `try` and its `finally`.
@@ -28,10 +31,12 @@ import ast
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.lines.call_paths import first_unlike
-from rankandfile.source.lines.decision import Decision
-from rankandfile.source.lines.divergence import CodeDivergence, Side
+from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import SourcePlaces, in_loop
+
+from .arms import made_one_more
+from .ways import over_for, turned_back, way_of_each
 
 #: A decision on the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
@@ -46,6 +51,15 @@ _FIRST = Heuristic(
     "another item first", "a loop over a dictionary or a set takes its items in the order they came in"
 )
 _AGAIN = Heuristic("run again by a decorator", "a decorator that tries again ran the function once more")
+_ARMS = Heuristic(
+    "a call more in an arm",
+    "who made a call inside an arm that goes on to where the others are made one more",
+)
+_OF_THE_JOB = ("rank_api", "signal", "environment")
+"""What a rank is, or comes to it: its way was meant for some, or it was told to."""
+_THINGS = Heuristic(
+    "one thing more in the code", "a loop over things with a name went to one that the others do not have"
+)
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
 _MORE_OR_LESS = Heuristic(
     "one more or less in the code",
@@ -117,23 +131,6 @@ def ran_out(found: FoundLine) -> Side | None:
     return ways.get("exhausted") if "another round" in ways else None
 
 
-def way_of_each(decision: Decision, divergence: CodeDivergence) -> dict[str, Side]:
-    """By how the decision came out: the side that went so."""
-    ours, theirs = decision.condition.here, decision.condition.there
-    if decision.branching.normal == "end":
-        ours, theirs = theirs, ours
-    return {ours: divergence.normal, theirs: divergence.culprit}
-
-
-def over_for(found: FoundLine) -> Side | None:
-    """The side for which a loop was over, where the other went round once more."""
-    decision, divergence = found.decision, found.divergence
-    if found.kind != "decision" or decision is None or divergence is None:
-        return None
-    ways = way_of_each(decision, divergence)
-    return (ways.get("exhausted") or ways.get("loop left")) if "another round" in ways else None
-
-
 def _had_fewer(found: FoundLine) -> bool:
     """The loop came to its end on the ranks that diverged, and to another round on the others."""
     assert found.decision is not None
@@ -148,6 +145,25 @@ def _swallowed(found: FoundLine) -> bool:
     assert found.decision is not None
     condition, left = found.decision.condition, found.decision.branching.normal == "end"
     return (condition.here if left else condition.there) == "swallowed"
+
+
+def _by_its_data(cause: str, found: FoundLine) -> str | None:
+    """What a decision made the rank do: a call more than the others, or less."""
+    assert found.divergence is not None
+    if cause == "early_exit" or _ARMS.off:
+        return None
+    more = made_one_more(found)
+    if more is not None:
+        return "extra_collective" if more is found.divergence.culprit else "skipped_collective"
+    return turned_back(found) if cause in ("rank_conditional", "skipped_collective") else None
+
+
+def _of_things(found: FoundLine) -> str | None:
+    """One thing more than the others have to go over is a call more; one less is a call less."""
+    over = over_for(found)
+    if over is None or found.divergence is None or _THINGS.off:
+        return None
+    return "skipped_collective" if over is found.divergence.culprit else "extra_collective"
 
 
 def _shown(cause: str, found: FoundLine) -> str | None:
@@ -167,17 +183,22 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return None if _FIRST.off else "order_inversion"
     if found.kind == "again":
         return None if _AGAIN.off else "extra_collective"
-    if found.kind != "decision" or found.decision is None or found.reason is None:
+    if found.kind == "keyed":
+        return _of_things(found)
+    if found.kind not in ("decision", "changed") or found.decision is None or found.reason is None:
         return None
+    structural = None if found.reason.source in _OF_THE_JOB else _by_its_data(cause, found)
     if found.decision.condition.kind == "with" and _swallowed(found) and cause in _PATHS and not _CAUGHT.off:
         return "swallowed_exception"
     if found.reason.level != "varying":
         had_fewer = cause == "rank_conditional" and found.reason.level == "unknown" and _had_fewer(found)
-        return "uneven_inputs" if had_fewer and not _SHARE.off else None
+        return "uneven_inputs" if had_fewer and not _SHARE.off else structural
     if found.raises and cause != "early_exit" and not _RAISES.off:
         return "raised"
     if found.decision.condition.kind == "for" and _over_own_items(found):
         return None if _SHARE.off else "uneven_inputs"
+    if structural is not None:
+        return structural
     if cause == "rank_conditional":
         left = found.reason.source != "rank_api" and over_for(found) is found.divergence.culprit
         return "early_exit" if left and not _LEFT.off else None

@@ -16,19 +16,11 @@ from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_w
 from rankandfile.source.lines.found_line import FoundLine
 
 from .by_few import ON_RANK, ranks_of, sides
-from .exact_cause import way_of_each
+from .ways import CAUSES_OF_JUMPS, guard_of, way_of_each
 
 _TURNED_BACK = Heuristic(
     "turned back", "who is turned back by a guard clause, on what is its own, left the way that is meant"
 )
-
-_JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
-#: What it did by that, where that is all that parts them.
-_CAUSES: dict[type[ast.stmt], str] = {
-    ast.Continue: "skipped_collective",
-    ast.Return: "skipped_collective",
-    ast.Break: "early_exit",
-}
 
 
 def who_turned_back(
@@ -37,15 +29,16 @@ def who_turned_back(
     """`unusual`: the side that did otherwise than in all rounds before, where these show one.
 
     None where more ranks were turned back than went on: then to go on is the exception."""
-    guard = _guard(found)
+    guard = guard_of(found)
     if (
         guard is None
+        or found.decision is None
+        or found.decision.branching.guessed
         or found.reason is None
         or found.reason.level != "varying"
         or found.reason.source in ON_RANK
     ):
         return None
-    assert found.decision is not None
     side = way_of_each(found.decision, divergence).get("taken")
     if side is None or _goes_on_inside(found, guard, side) or _TURNED_BACK.off:
         return None
@@ -59,7 +52,7 @@ def who_turned_back(
         ranks=ranks,
         doing=f"was turned back at {file}:{found.line}",
         sentence=f"The test there is a guard clause, written for the exception: it turned {ranks_in_words(side)} back.",
-        cause=_CAUSES.get(type(guard.body[-1])),
+        cause=CAUSES_OF_JUMPS.get(type(guard.body[-1])),
     )
 
 
@@ -69,13 +62,3 @@ def _goes_on_inside(found: FoundLine, guard: ast.If, side: Side) -> bool:
     last = guard.end_lineno or guard.lineno
     own = found.decision.branching.frame[:2]
     return any(frame[:2] == own and guard.lineno < frame.line <= last for frame in side.path)
-
-
-def _guard(found: FoundLine) -> ast.If | None:
-    decision = found.decision
-    if decision is None or decision.branching.guessed:
-        return None
-    for node in ast.walk(found.place.function.node):
-        if isinstance(node, ast.If) and node.test is decision.condition.node:
-            return node if not node.orelse and isinstance(node.body[-1], _JUMPS) else None
-    return None

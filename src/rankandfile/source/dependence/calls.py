@@ -169,7 +169,7 @@ def _super(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
 def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     """A method of a value (`loss.item()`, `d.get(key)`): made of the value and the arguments."""
     if not isinstance(e.func, ast.Attribute):
-        if ev.objects.tables and path[:1] == (KIND,):
+        if ev.in_depth and path[:1] == (KIND,):
             return UNKNOWN  # Whether whatever is called gives None is its own business.
         return by_arguments(ev, e, frame, text(e.func))
     receiver, name = e.func.value, e.func.attr
@@ -190,7 +190,7 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if path[:1] == (LEN,) and name in _AS_LONG:
         return ev.value(receiver, frame, path)
     value = ev.value(receiver, frame)
-    if ev.objects.tables and name in _OF_MODULES and value.differs:
+    if ev.in_depth and name in _OF_MODULES and value.differs:
         return UNKNOWN  # Where a module lies, or what it has learnt, is not what it is built of.
     value = value if name in _PLACES else join([value, ev.all(content(e), frame)])
     value = value if name in _SAME_NUMBER else value.of_data()

@@ -108,14 +108,15 @@ def stored_anywhere(
         # How often a loop goes round is no news to what is stored in it, but for how much there is of it.
         chosen = [c for c in conditions if c.kind != "call" and (path[:1] == (LEN,) or c.kind not in _ROUNDS)]
         guards.extend(_guards(ev, chosen, d, frame, lasting=True))
-        keys = path[:1] == (HOLDS,) and d.how == "mutate" and not ev.objects.tables
+        keys = path[:1] in ((), (LEN,), (HOLDS,)) and d.how == "mutate" and not ev.in_depth
         if d.how == "augment" or isinstance(d.value, ast.Constant) or keys:
-            guards.extend(_counts(ev, d, frame))
+            guards.extend(_counts(ev, d, frame, whole=path[:1] in ((), (LEN,))))
     return join([value, *guards])
 
 
-def _counts(ev: Evaluator, d: Definition, frame: Frame) -> Iterator[Value]:
-    """Whether ranks come to where it is counted, or set, by what decides at the callers."""
+def _counts(ev: Evaluator, d: Definition, frame: Frame, *, whole: bool) -> Iterator[Value]:
+    """Whether ranks come to where it is counted, or set, by what decides at the callers. `whole`: what is asked is
+    whether there is anything in it, not for an item."""
     done = {"augment": "counted on", "mutate": "given an item"}.get(d.how, "set")
     file = frame.function.module.path
     for condition, outer in islice(counted.on_the_way(ev, frame), MOST_GUARDS):
@@ -124,9 +125,9 @@ def _counts(ev: Evaluator, d: Definition, frame: Frame) -> Iterator[Value]:
             where, shown = outer.function.module.path, condition.text
             words = f"is {done} at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
             # That some ranks have no use for an item may be meant: then the place is where that is asked.
-            upon = (where, condition.line) if d.how != "mutate" else None
+            upon = (where, condition.line) if whole or d.how != "mutate" else None
             yield value.by(Link(where, condition.line, d.name, words, shown, upon))
-    if d.name.startswith("self.") and not ev.objects.tables:
+    if d.name.startswith("self.") and not ev.in_depth:
         for site, _bound in islice(ev.objects.callers(frame.function), MOST_GUARDS):
             yield from (value for value in counted.which_one(ev, site, d.name) if value.differs)
 

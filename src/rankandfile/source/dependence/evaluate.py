@@ -35,7 +35,8 @@ class Evaluator:
     def __init__(self, program: Program, in_depth: bool = False) -> None:
         self.program = program
         self.index = index_of(program)
-        self.objects = Objects(self.index, tables=in_depth)
+        self.objects = Objects(self.index)
+        self.in_depth = in_depth
         self._allowance = _OF_LINT if in_depth else MOST_STEPS
         self.left = self._allowance
         self._open: dict[tuple[object, ...], int] = {}
@@ -148,7 +149,7 @@ class Evaluator:
             if function in known:
                 other = Frame(function, None, frame.depth + 1)
                 found.extend((other, d) for d in reaching(function).everywhere(name))
-            elif not self.objects.tables and binding_scope(function, name) is scope:
+            elif not self.in_depth and binding_scope(function, name) is scope:
                 # It may put something into it, or take something out, without a word of whose it is.
                 other = Frame(function, None, frame.depth + 1)
                 items = (d for d in reaching(function).everywhere(name) if d.how in ("mutate", "remove"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 
 from msgspec import Struct
@@ -12,6 +13,7 @@ from rankandfile.source.program.modules import Function, Module, Program
 from rankandfile.source.program.names import Class, External, enclosing_class, method, resolve
 from rankandfile.source.program.scopes import own_nodes
 
+from .called_by_name import Callers, calls_by_name
 from .syntax import ancestors, argument, dotted
 
 MOST_FILES = 1500
@@ -74,7 +76,20 @@ class Index:
                     if isinstance(node.func, ast.Name):
                         name = node.func.id
                     found.setdefault(name or "", []).append(Site(function, node))
+        by_name = list(self._by_name(lambda name: [site.call for site in found.get(name, [])]))
+        for site in by_name:
+            assert isinstance(site.call.func, ast.Attribute)
+            found.setdefault(site.call.func.attr, []).append(site)
         return found
+
+    def _by_name(self, callers: Callers) -> Iterator[Site]:
+        """Calls of what `getattr` gives, once for each method that it may be."""
+        for module in self.modules:
+            for function in module.functions if "getattr" in module.text else ():
+                own = [node for node in own_nodes(function) if isinstance(node, ast.Assign)]
+                for node in _own_calls(function):
+                    for call in calls_by_name(function, node, own, callers):
+                        yield Site(function, call, node)
 
     @cached_property
     def stores(self) -> dict[str, list[tuple[Function, str]]]:
@@ -110,7 +125,7 @@ class Index:
         known = self._tried.get(function.name)
         if known is None:
             sites = self.calls(function.name)[:MOST_SITES]
-            around = (each for site in sites for each in ancestors(site.function.module, site.call))
+            around = (each for site in sites for each in ancestors(site.function.module, site.node))
             known = any(isinstance(each, ast.Try) and each.handlers for each in around)
             self._tried[function.name] = known
         return known

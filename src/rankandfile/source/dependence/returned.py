@@ -125,7 +125,10 @@ def _yielded(
             file = target.module.path
             words = f"yields as often as `{condition.text}` lets it ({file}:{condition.line})"
             link = Link(file, condition.line, f"{target.qualname}()", words, condition.text)
-            values.append(control.of_condition(ev, condition, inside).by(link))
+            value = control.of_condition(ev, condition, inside)
+            # `if i % world == rank: yield item` deals the items out: what comes is this rank's share of them.
+            dealt = any(isinstance(part, ast.Mod) for part in ast.walk(condition.node))
+            values.append((value.of_data("shard_length") if dealt else value).by(link))
     return join(values)
 
 

@@ -92,7 +92,7 @@ def objects_of(program: Program) -> Objects:
 
 @kept
 def _objects(program: Program) -> Objects:
-    return Objects(index_of(program), tables=True)
+    return Objects(index_of(program))
 
 
 def _event(name: str, words: str, e: ast.expr, function: Function) -> Event:

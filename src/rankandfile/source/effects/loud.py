@@ -158,9 +158,8 @@ class Effects:
         self._to_holders(function)
         if isinstance(function.node, (ast.Module, ast.Lambda)):
             return
-        if objects_of(self.program).tables:
-            for site in lookups_called(self.index).get(function, ()):
-                self._add(site.function, site.call, Runs(function, site.call, False))
+        for site in lookups_called(self.index).get(function, ()):
+            self._add(site.function, site.call, Runs(function, site.call, False))
         if owner is not None and function.name in _ENTERS:
             for user, statement, item in self._with_items:
                 if any(method(each, function.name) is function for each in self.classes(item, user)):

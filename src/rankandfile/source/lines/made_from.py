@@ -46,6 +46,8 @@ class Entry(Struct, frozen=True):
     """It is the test of an `if`, not a part of an expression."""
     fills: bool = False
     """Upon it something is put into a collection, or is not."""
+    keyed: bool = False
+    """Under a key, by which it is one thing among others, and not one more of the same."""
     caught: bool = False
     """It is a handler: what raised gives an item less, or none any more."""
 
@@ -74,7 +76,7 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
         for where, node, test in _choices(objects, inside, expression):
             found = _differing(program, where, node, test)
             if found is not None:
-                return structs.replace(found, fills=test and node in set(_filling(inside, expression)))
+                return structs.replace(found, **_filling(objects, inside, expression, node) if test else {})
         for target, made in _from(objects, inside, expression):
             if target not in entered and made is None:
                 entered.add(target)
@@ -129,8 +131,14 @@ def _stored(objects: Objects, function: Function, value: ast.expr) -> Iterator[t
             yield from objects.stores(cls, value.attr)
 
 
-def _filling(function: Function, value: ast.expr) -> Iterator[ast.expr]:
-    return _guards(function, value, ("mutate",))
+def _filling(objects: Objects, function: Function, value: ast.expr, test: ast.expr) -> dict[str, bool]:
+    """Whether it is the test upon which the variable, or the attribute, that the value is gets an item."""
+    own = dotted(value)
+    given = [(function, d) for d in reaching(function).everywhere(own)] if own is not None else []
+    for where, d in (*given, *_stored(objects, function, value)):
+        if d.how == "mutate" and d.site is not None and test in _tests_around(where, d.site):
+            return {"fills": True, "keyed": d.key is not None}
+    return {}
 
 
 def _guards(function: Function, value: ast.expr, how: tuple[str, ...]) -> Iterator[ast.expr]:

@@ -67,13 +67,15 @@ _FROM = {
     "round": "Rounds go by without the call upon",
     "share": "Each rank's share of the data comes from",
 }
+PARTED_LATER = ("changed", "keyed")
+"""Kinds of lines that decide, where the ranks went different ways at another one."""
 
 
 def sentence(found: FoundLine, places: SourcePlaces) -> Sentence:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.divergence is not None:
         return told(_parted(found), _because(found), found.story, _unwritten(found.divergence, places))
-    if found.kind == "changed" and found.decision is not None and found.divergence is not None:
+    if found.kind in PARTED_LATER and found.decision is not None and found.divergence is not None:
         test = found.decision.condition
         asked = replace(
             found, place=found.decision.place, line=test.line, condition=test.text, kind="decision"

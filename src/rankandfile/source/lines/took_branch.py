@@ -23,7 +23,9 @@ _TRUE = {"taken", "true", "another round", "holds", "raised", "swallowed", "matc
 def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
     """The outcome in a word, and the claim, of each side that was seen behind the test; the culprit's first."""
     decision, parted = found.decision, found.divergence
-    if decision is None or parted is None or parted.own or decision.condition.line != found.line:
+    if decision is None or parted is None or parted.own:
+        return
+    if (decision.place.path, decision.condition.line) != (found.place.path, found.line):
         return
     condition, branching = decision.condition, decision.branching
     ours, theirs = condition.here, condition.there

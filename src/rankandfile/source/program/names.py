@@ -206,12 +206,25 @@ def imported_module(module: Module, node: ast.ImportFrom) -> Module | None:
     return _at(module.program, [*parts, *(node.module or "").split(".")] if node.module else parts)
 
 
-def imported_variable(module: Module, name: str, node: ast.AST | None) -> tuple[Function, str] | None:
-    """The module body and the name there of what `from x import name` brings, if it is a variable of the tree."""
+_MOST_HOPS = 4
+
+
+def imported_variable(
+    module: Module, name: str, node: ast.AST | None, left: int = _MOST_HOPS
+) -> tuple[Function, str] | None:
+    """The module body and the name there of what `from x import name` brings, if it is a variable of the tree; through
+    packages that hand it on."""
     alias = next((a for a in getattr(node, "names", ()) if (a.asname or a.name) == name), None)
     origin = imported_module(module, node) if isinstance(node, ast.ImportFrom) else None
-    if origin is None or alias is None or alias.name not in scope_of(origin.functions[0]).names:
+    if origin is None or alias is None or left == 0 or alias.name not in scope_of(origin.functions[0]).names:
         return None
+    for handed_on in (
+        origin.functions[0].node.body if isinstance(origin.functions[0].node, ast.Module) else ()
+    ):
+        if isinstance(handed_on, ast.ImportFrom) and any(
+            (a.asname or a.name) == alias.name for a in handed_on.names
+        ):
+            return imported_variable(origin, alias.name, handed_on, left - 1)
     return (origin.functions[0], alias.name) if top_level(origin, alias.name) is None else None
 
 

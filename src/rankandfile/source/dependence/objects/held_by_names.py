@@ -31,7 +31,7 @@ def named(objects: Objects, e: ast.Name, frame: Frame, depth: int, path: Path) -
     scope = binding_scope(frame.function, e.id)
     if scope is None:
         return
-    if e.id == "self" and scope.owner is not None and path and objects.tables:
+    if e.id == "self" and scope.owner is not None and path:
         yield from iterated(objects, Class(scope.module, scope.owner), frame, depth, path)
         return
     if e.id == "self" and scope.owner is not None:

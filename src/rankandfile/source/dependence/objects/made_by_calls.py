@@ -59,7 +59,7 @@ def made(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) ->
                 yield from objects.of(value, frame, depth + 1, path)
         elif name in _HOLD_THE_SAME and e.args and path:
             yield from objects.of(e.args[0], frame, depth + 1, path)
-        elif objects.tables and name in OF_PAIRS and path:
+        elif name in OF_PAIRS and path:
             yield from of_pairs(objects, e, frame, depth, path)
         elif name == "torch.nn.Sequential" and path:
             yield from elements(objects, e.args, frame, depth, path)
@@ -74,13 +74,12 @@ def made(objects: Objects, e: ast.Call, frame: Frame, depth: int, path: Path) ->
     elif isinstance(target, Function):
         bound = is_of_class(target)
         yield from _returned(objects, target, e, frame, depth, path, bound=bound)
-    elif objects.tables and isinstance(e.func, (ast.Subscript, ast.Name)):
+    elif isinstance(e.func, (ast.Subscript, ast.Name)):
         if not path:
             found_there = looked_up(frame.function, e.func)
             yield from (Instance(each, e, frame) for each in found_there if isinstance(each, Class))
     elif isinstance(e.func, ast.Attribute):
-        if objects.tables:
-            yield from taken(objects, e, frame, depth, path)
+        yield from taken(objects, e, frame, depth, path)
         if e.func.attr in _SAME:
             yield from objects.of(e.func.value, frame, depth + 1, path)
         for instance in objects.of(e.func.value, frame, depth + 1):

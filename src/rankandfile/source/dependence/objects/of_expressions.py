@@ -32,10 +32,8 @@ MOST_STEPS = 4000
 class Objects:
     """Instances of expressions, over the whole program. Bounded in depth and in number."""
 
-    def __init__(self, index: Index, tables: bool = False) -> None:
+    def __init__(self, index: Index) -> None:
         self.index = index
-        self.tables = tables
-        """Also what dictionaries hold, and what classes they name."""
         self.left = MOST_STEPS
         self._known: dict[tuple[object, ...], list[Instance]] = {}
         self._open: dict[tuple[object, ...], int] = {}
@@ -93,7 +91,7 @@ class Objects:
             yield from elements(self, e.elts, frame, depth, path)
         elif isinstance(e, (ast.ListComp, ast.GeneratorExp, ast.SetComp)) and path:
             yield from self.of(e.elt, frame, depth + 1, path[1:])
-        elif self.tables and path and isinstance(e, (ast.Dict, ast.DictComp)):
+        elif path and isinstance(e, (ast.Dict, ast.DictComp)):
             yield from held(self, e, frame, depth, path)
         elif isinstance(e, ast.Subscript):
             yield from self.of(e.value, frame, depth + 1, (("item", None), *path))
@@ -153,7 +151,7 @@ class Objects:
         """Calls of the function in the program, and whether the object is its first argument there."""
         if function not in self._callers:
             self._callers[function] = []
-            looked_up = calls_of_entries(self.index, function) if self.tables else []
+            looked_up = calls_of_entries(self.index, function)
             self._callers[function] = [*looked_up, *callers_of(self, function)]
         return self._callers[function]
 

@@ -85,7 +85,9 @@ def _items(
     again = Condition(loop.lineno, text, "for", "another round", "exhausted", loop.iter)
     found = FoundLine(place, loop.lineno, text, divergence=divergence, kind="items", story=story)
     reason = search.why(place, again)
-    more = put_in(search.program, search.objects, place, loop.iter) if reason.level != "varying" else None
+    # An order that is another in every process is no matter of who put more in.
+    ordered = reason.source in ORDERS
+    more = None if ordered else put_in(search.program, search.objects, place, loop.iter)
     if more is not None:
         return _put_in(search, found, more)
     return replace(found, reason=reason, unordered=_in_order_of_arrival(reason, loop.iter))

@@ -33,14 +33,10 @@ def changed_upon(search: Search, found: FoundLine) -> FoundLine | None:
     if found.reason.source == "rank_api":
         # What a rank is, it was from the beginning: nothing lagged.
         return None
-    upon = next((step.upon for step in found.reason.chain if step.upon is not None), None)
-    module = search.program.module(upon[0]) if upon is not None else None
-    if upon is None or module is None:
+    asked = _upon(search, found)
+    if asked is None:
         return None
-    test = _test_at(module, upon[1])
-    function = _function_of(module, test) if test is not None else None
-    if test is None or function is None or function is found.place.function:
-        return None
+    module, function, test = asked
     line, reason = _found_out(search, function, test)
     text = without_comment(module.lines[line - 1].strip())
     story = f"What that asks for was changed, or was not, upon `{text}` ({module.path.rsplit('/', 1)[-1]}:{line})."
@@ -52,6 +48,37 @@ def changed_upon(search: Search, found: FoundLine) -> FoundLine | None:
         return replace(found, story=story)
     place = SourcePlace(module.path, module, function, line)
     return replace(found, place=place, line=line, condition=text, reason=reason, kind="changed", story=story)
+
+
+def thing(search: Search, found: FoundLine) -> FoundLine:
+    """Of a thing under a key that is gone over on some ranks: upon which line it was put there, or was not. Where that
+    only does what was decided before, the line of that."""
+    assert found.decision is not None
+    asked = _upon(search, replace(found, reason=found.decision.reason))
+    if asked is not None:
+        module, function, test = asked
+        line, reason = _found_out(search, function, test)
+        text = without_comment(module.lines[line - 1].strip())
+        place = SourcePlace(module.path, module, function, line)
+        found = replace(found, place=place, line=line, condition=text, reason=reason)
+    file = found.place.path.rsplit("/", 1)[-1]
+    upon = f"`{found.condition}` ({file}:{found.line})"
+    story = f"One thing more was put into what it goes over, or was not, upon {upon}."
+    return replace(found, kind="keyed", story=story)
+
+
+def _upon(search: Search, found: FoundLine) -> tuple[Module, Function, ast.expr] | None:
+    """The test, in another function, that decides over what the line asks for."""
+    chain = found.reason.chain if found.reason is not None else ()
+    upon = next((step.upon for step in chain if step.upon is not None), None)
+    module = search.program.module(upon[0]) if upon is not None else None
+    if upon is None or module is None:
+        return None
+    test = _test_at(module, upon[1])
+    function = _function_of(module, test) if test is not None else None
+    if test is None or function is None or function is found.place.function:
+        return None
+    return module, function, test
 
 
 def _test_at(module: Module, line: int) -> ast.expr | None:

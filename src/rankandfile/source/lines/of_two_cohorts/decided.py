@@ -16,7 +16,7 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.places import SourcePlace
 
 from .another_callee import at
-from .changed_upon import changed_upon
+from .changed_upon import changed_upon, thing
 from .filled_collection import filled_upon
 from .without_a_test import of_loop
 
@@ -54,7 +54,8 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
         )
     entry = of_loop(search, place, condition)
     if entry is not None and entry.fills:
-        return at(entry, divergence, "filled")
+        filled = at(entry, divergence, "filled")
+        return thing(search, replace(filled, decision=decision)) if entry.keyed else filled
     if entry is not None and entry.caught:
         return at(entry, divergence, "dropped")
     if entry is not None and entry.function is not place.function:

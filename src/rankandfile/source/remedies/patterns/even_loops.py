@@ -99,8 +99,12 @@ def _named(items: ast.expr) -> bool:
 
 
 def _keyed(place: PlaceToMend, node: ast.For | ast.comprehension) -> bool:
-    """The items are keys of what the loop goes over."""
+    """The items are keys, of what the loop goes over or of something else."""
     whole, target = ast.unparse(node.iter), ast.unparse(node.target)
+    counted = isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) == "range"
+    inside = [part for body in node.body for part in ast.walk(body)] if isinstance(node, ast.For) else []
+    if not counted and any(isinstance(n, ast.Subscript) and ast.unparse(n.slice) == target for n in inside):
+        return True
     for part in ast.walk(place.module.tree):
         if (
             isinstance(part, ast.Subscript)

@@ -1,0 +1,55 @@
+"""In which arm of a test each side's next call stands: the way that has a call more than the other, and goes on as it.
+
+`if key not in self.kept: self.kept[key] = all_reduce(x)` has a call more where the test is met, and what follows is the
+same on both ways. Two ways with a call of their own each are two ways; nothing more or less.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.dependence.syntax import spans
+from rankandfile.source.lines.call_paths import Frame
+from rankandfile.source.lines.decision import Decision
+from rankandfile.source.lines.divergence import Side
+from rankandfile.source.lines.found_line import FoundLine
+
+_JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+
+
+def made_one_more(found: FoundLine) -> Side | None:
+    """The side that made a call inside of an arm which goes on to where the other side already is."""
+    decision, divergence = found.decision, found.divergence
+    if decision is None or divergence is None:
+        return None
+    test = next(
+        (
+            node
+            for node in ast.walk(decision.place.function.node)
+            if isinstance(node, ast.If) and node.test is decision.condition.node
+        ),
+        None,
+    )
+    if test is None:
+        return None
+    arms = [(side, _arm(side, decision, test)) for side in (divergence.normal, divergence.culprit)]
+    inside = [(side, arm) for side, arm in arms if arm]
+    if len(inside) != 1 or isinstance(inside[0][1][-1], _JUMPS):
+        return None
+    return inside[0][0]
+
+
+def _arm(side: Side, decision: Decision, test: ast.If) -> list[ast.stmt]:
+    """Empty where its next call is in neither."""
+    own = decision.branching.frame
+    for frame in side.path[decision.branching.depth :][:1]:
+        if frame.file == own.file and last_name(frame) == last_name(own):
+            for arm in (test.body, test.orelse):
+                if any(spans(statement, frame.line) for statement in arm):
+                    return arm
+    return []
+
+
+def last_name(frame: Frame) -> str:
+    """Of the function: some recorders write it with what it stands in."""
+    return frame.function.rpartition(".")[2]

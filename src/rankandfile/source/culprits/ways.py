@@ -1,0 +1,56 @@
+"""By how a decision came out: the side that went so."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.lines.decision import Decision
+from rankandfile.source.lines.divergence import CodeDivergence, Side
+from rankandfile.source.lines.found_line import FoundLine
+
+_JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+#: What it did by that, where that is all that parts them.
+CAUSES_OF_JUMPS: dict[type[ast.stmt], str] = {
+    ast.Continue: "skipped_collective",
+    ast.Return: "skipped_collective",
+    ast.Break: "early_exit",
+}
+
+
+def way_of_each(decision: Decision, divergence: CodeDivergence) -> dict[str, Side]:
+    """By how the decision came out: the side that went so."""
+    ours, theirs = decision.condition.here, decision.condition.there
+    if decision.branching.normal == "end":
+        ours, theirs = theirs, ours
+    return {ours: divergence.normal, theirs: divergence.culprit}
+
+
+def over_for(found: FoundLine) -> Side | None:
+    """The side for which a loop was over, where the other went round once more."""
+    decision, divergence = found.decision, found.divergence
+    if found.kind not in ("decision", "changed", "keyed") or decision is None or divergence is None:
+        return None
+    ways = way_of_each(decision, divergence)
+    return (ways.get("exhausted") or ways.get("loop left")) if "another round" in ways else None
+
+
+def turned_back(found: FoundLine) -> str | None:
+    """What a guard clause made of the rank that diverged: it left something out, or was the only one that went on."""
+    guard, decision, divergence = guard_of(found), found.decision, found.divergence
+    if guard is None or decision is None or divergence is None:
+        return None
+    cause = CAUSES_OF_JUMPS.get(type(guard.body[-1]))
+    if way_of_each(decision, divergence).get("taken") is divergence.culprit:
+        return cause
+    return "extra_collective" if cause == "skipped_collective" else None
+
+
+def guard_of(found: FoundLine) -> ast.If | None:
+    """The test, where it has no other way and ends in a jump."""
+    decision = found.decision
+    if decision is None:
+        return None
+    for node in ast.walk(decision.place.function.node):
+        if isinstance(node, ast.If) and node.test is decision.condition.node:
+            return node if not node.orelse and isinstance(node.body[-1], _JUMPS) else None
+    return None
