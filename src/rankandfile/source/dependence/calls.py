@@ -30,6 +30,7 @@ from .builtin import builtin
 from .callers import is_static
 from .frame import Frame, called
 from .instances import instance
+from .objects.functions_held import functions_held
 from .returned import body, by_arguments, cautious
 from .syntax import EACH, HOLDS, KIND, LEN, Path, argument, constant, content, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join
@@ -154,7 +155,10 @@ def _method(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
                 break
     if found:
         return join(found)
-    return _of_value(ev, e, frame, path)
+    for target in functions_held(ev.objects, frame.function, e.func):
+        own = isinstance(e.func, ast.Attribute) and target.owner is not None and not is_static(target)
+        found.append(_function(ev, target, e, frame, path, bound=own))
+    return join(found) if found else _of_value(ev, e, frame, path)
 
 
 def _super(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
@@ -212,6 +216,8 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
         return ev.all(content(e), frame).sanitised(groups.span(ev, e, rule, frame))
     if path[:1] == (LEN,) and name in _OF_A_SHAPE:
         return ev.all([*e.args, *(k.value for k in e.keywords if k.arg == "size")], frame)
+    if path[:1] == (LEN,) and name == loaders.AS_LONG_AS_ITS_FIRST and e.args:
+        return ev.value(e.args[0], frame, path)
     if random_state.family(name):
         return random_state.draw(ev, name, e, frame)
     if origins.as_done(name):

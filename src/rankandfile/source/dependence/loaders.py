@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 LOADERS = {"torch.utils.data.DataLoader", "torchdata.stateful_dataloader.StatefulDataLoader"}
+AS_LONG_AS_ITS_FIRST = "torch.utils.data.TensorDataset"
 _EVEN = {"torch.utils.data.DistributedSampler", "torch.utils.data.distributed.DistributedSampler"}
 
 
@@ -31,8 +32,9 @@ def loader(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         dataset = argument(e, 0, "dataset")
         items = [ev.value(dataset, frame, path)] if dataset is not None else []
         # Where the program says itself how long it is, what else it is made of does not matter.
-        told = dataset is not None and any(
-            method(cls, "__len__") is not None for cls in ev.objects.classes(dataset, frame)
+        told = dataset is not None and (
+            any(method(cls, "__len__") is not None for cls in ev.objects.classes(dataset, frame))
+            or AS_LONG_AS_ITS_FIRST in ev.objects.externals(dataset, frame)
         )
         given = [each for each in content(e) if not (told and each is dataset)]
         length = join([ev.all(given, frame), *items])
