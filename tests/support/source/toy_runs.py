@@ -196,7 +196,7 @@ def case_of(run: Run, seen: Mapping[int, Frames] | None = None) -> Case:
         calls=_table("calls", calls),
         snapshots=_table("snapshots", snapshots),
         frames=_table("frames", [
-            {"frame": n, "function": f, "file": file, "line": line, "is_torch": False}
+            {"frame": n, "function": f, "file": file, "line": line, "is_torch": "/torch/" in file}
             for (f, file, line), n in frames.items()
         ]),
         stacks=_table("stacks", [

@@ -60,6 +60,8 @@ _FROM = {
     "anew": "Whether there was anything new is decided by",
     "put_off": "Whether it is, is decided by",
     "no_graph": "Whether it is taken is decided by",
+    "left_loop": "How often it goes round is said by",
+    "stayed_in_loop": "How often it goes round is said by",
     "barred": "The others are kept from it by",
     "some_make": "Who comes to make another group before is decided by",
     "items": "Which of the two comes first is decided by",

@@ -9,8 +9,8 @@ from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.instances import maker_or_default
 from rankandfile.source.dependence.objects.of_expressions import is_property
 from rankandfile.source.dependence.stores import fields_of
-from rankandfile.source.dependence.syntax import argument
-from rankandfile.source.program.modules import Module
+from rankandfile.source.dependence.syntax import argument, dotted
+from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import Class, External, body_fields, method, resolve
 from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import canonical
@@ -58,6 +58,9 @@ def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Fra
     own = method(cls, name)
     if own is not None:
         return one.returned(own, None, frame, bound=True) if is_property(own) else None
+    written = _written_as_property(cls, name)
+    if written is not None:
+        return one.returned(written, None, frame, bound=True)
     if _stored_by_strangers(one, name):
         return None
     found: list[Values] = []
@@ -70,10 +73,20 @@ def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Fra
     return union(found) if found else library.role(name, one.rank, one.job)
 
 
+def _written_as_property(cls: Class, name: str) -> Function | None:
+    """`first = property(lambda self: self.stage == 0)` in the body of the class."""
+    for each, s in body_fields(cls, name):
+        value = s.value
+        if isinstance(value, ast.Call) and dotted(value.func) == "property" and value.args:
+            return each.module.by_node.get(value.args[0]) if isinstance(value.args[0], ast.Lambda) else None
+        return None
+    return None
+
+
 def _stored_by_strangers(one: OneRank, name: str) -> bool:
     """Somebody stores into an attribute of this name of an object that nobody can tell."""
-    for function, dotted in one.index.stores.get(name, ()):
-        base = dotted.rpartition(".")[0]
+    for function, stored in one.index.stores.get(name, ()):
+        base = stored.rpartition(".")[0]
         if base != "self" and not one.objects.of(ast.parse(base, mode="eval").body, Frame(function)):
             return True
     return False
