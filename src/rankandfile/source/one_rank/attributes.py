@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.instances import maker_or_default
-from rankandfile.source.dependence.objects.of_expressions import is_property
+from rankandfile.source.dependence.objects.of_expressions import property_of
 from rankandfile.source.dependence.stores import fields_of
-from rankandfile.source.dependence.syntax import argument, dotted
-from rankandfile.source.program.modules import Function, Module
+from rankandfile.source.dependence.syntax import argument
+from rankandfile.source.program.modules import Module
 from rankandfile.source.program.names import Class, External, body_fields, method, resolve
 from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import canonical
@@ -55,12 +55,11 @@ def _of_instance(one: OneRank, instance: Instance, name: str, frame: Frame) -> V
 
 def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Frame) -> Values:
     """What an object of the class keeps under the name, or its property returns."""
-    own = method(cls, name)
+    own = property_of(cls, name)
     if own is not None:
-        return one.returned(own, None, frame, bound=True) if is_property(own) else None
-    written = _written_as_property(cls, name)
-    if written is not None:
-        return one.returned(written, None, frame, bound=True)
+        return one.returned(own, None, frame, bound=True)
+    if method(cls, name) is not None:
+        return None
     if _stored_by_strangers(one, name):
         return None
     found: list[Values] = []
@@ -71,16 +70,6 @@ def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Fra
         found.append(names.definition(one, d, inside))
     found += _fields(one, cls, name, made, frame)
     return union(found) if found else library.role(name, one.rank, one.job)
-
-
-def _written_as_property(cls: Class, name: str) -> Function | None:
-    """`first = property(lambda self: self.stage == 0)` in the body of the class."""
-    for each, s in body_fields(cls, name):
-        value = s.value
-        if isinstance(value, ast.Call) and dotted(value.func) == "property" and value.args:
-            return each.module.by_node.get(value.args[0]) if isinstance(value.args[0], ast.Lambda) else None
-        return None
-    return None
 
 
 def _stored_by_strangers(one: OneRank, name: str) -> bool:
