@@ -117,3 +117,9 @@ def test_a_loop_that_is_counted_by_the_rank_is_left_by_each_in_its_own_time() ->
     ways = {0: "inside", 1: "inside", 2: "past"}
     assert named(stuck(ways, items="range(self.rounds)")) == [2]
     assert not named(stuck(ways, items="range(2 - self.rank)"))
+
+
+def test_of_a_number_of_which_nothing_is_known_an_end_of_the_pipeline_may_have_its_own() -> None:
+    unknown = "range(open('rounds').fileno())"
+    assert named(stuck({0: "inside", 1: "past", 2: "inside"}, items=unknown)) == [1]
+    assert not named(stuck({0: "inside", 1: "inside", 2: "past"}, items=unknown))

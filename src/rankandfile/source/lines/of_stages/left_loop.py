@@ -34,15 +34,16 @@ def left_loop(search: Search, verdict: Verdict) -> FoundLine | None:
     """The line that says how often the one stage goes round a loop, in which it is out of step with all others."""
     if not verdict.hang or verdict.cause != "undetermined" or verdict.named:
         return None
-    stages = stages_of(search, verdict)
     concerned = {
         rank for wait in verdict.waits for words in (wait.ranks, wait.waits_for) for rank in ranks_of(words)
     }
-    for place, loop, inside, past in loops(search, stages):
-        if counted_by_number(search, place.function, loop.iter, (*inside, *past)):
+    for place, loop, inside, past in loops(search, stages_of(search, verdict)):
+        stages = (*inside, *past)
+        counted = counted_by_number(search, place.function, loop.iter, stages)
+        odd = None if counted else _odd(search, place.function, loop, inside, past)
+        if odd is None or odd.rank not in concerned or (counted is None and _at_an_end(odd, stages)):
             return None
-        odd = _odd(search, place.function, loop, inside, past)
-        return _line(search, place, loop, odd, (*inside, *past)) if odd and odd.rank in concerned else None
+        return _line(search, place, loop, odd, stages)
     return None
 
 
@@ -58,6 +59,12 @@ def _odd(
     alone = [side[0] for side in (inside, past) if len(side) == 1]
     own = [stage for stage in (*inside, *past) if of_own_data(search, function, loop, stage) is not False]
     return own[0] if own in ([one] for one in alone) and of_own_data(search, function, loop, own[0]) else None
+
+
+def _at_an_end(odd: Stage, stages: tuple[Stage, ...]) -> bool:
+    """It is the first stage or the last: a number that goes down or up along the pipeline sets these apart."""
+    ranks = [stage.rank for stage in stages]
+    return odd.rank in (min(ranks), max(ranks))
 
 
 def _line(

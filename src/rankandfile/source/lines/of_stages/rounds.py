@@ -88,9 +88,12 @@ def of_own_data(search: Search, function: Function, loop: ast.For, stage: Stage)
     return True if own else False if reason.level == "uniform" else None
 
 
-def counted_by_number(search: Search, function: Function, items: ast.expr, stages: tuple[Stage, ...]) -> bool:
+def counted_by_number(
+    search: Search, function: Function, items: ast.expr, stages: tuple[Stage, ...]
+) -> bool | None:
     """Whether a number that is worked out from the rank's own, or its place in the mesh, says how often it goes round:
-    then each may be meant to go round as often as it did."""
+    then each may be meant to go round as often as it did. None: of one nothing is known."""
+    unknown = False
     for where, part in _counts(search, function, items):
         values = {search.one_rank(stage.rank).of(part, where) for stage in stages}
         reason = search.why(
@@ -98,7 +101,8 @@ def counted_by_number(search: Search, function: Function, items: ast.expr, stage
         )
         if len(values) > 1 or reason.level == "axes" or reason.source == "rank_api":
             return True
-    return False
+        unknown |= reason.level == "unknown"
+    return None if unknown else False
 
 
 def _counts(search: Search, function: Function, items: ast.expr) -> Iterator[tuple[Function, ast.expr]]:
