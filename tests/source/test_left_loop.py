@@ -39,6 +39,8 @@ class Stage:
 
     def run(self):
         for item in {items}:
+            {left_out}
+                pass
             dist.send(item)  # inside
         dist.recv(0)  # past
 
@@ -52,12 +54,16 @@ main()  # main
 """
 
 
-def stuck(where: dict[int, str], items: str = "self.items()", transfer: str = "recv") -> Verdict:
+def stuck(
+    where: dict[int, str], items: str = "self.items()", transfer: str = "recv", left_out: str = "if True:"
+) -> Verdict:
     """Each rank at the line that has the remark; who is at the end waits in a barrier, the others in a transfer."""
-    text = PROGRAM.format(items=items).lstrip("\n")
+    text = PROGRAM.format(items=items, left_out=left_out).lstrip("\n")
 
     def at(remark: str) -> int:
         return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
+
+    loop = next(n for n, line in enumerate(text.splitlines(), 1) if "for item in" in line)
 
     def frames(remark: str) -> Frames:
         main = ("main", f"{FOLDER}train.py", at("end") - (remark != "end"))
@@ -65,7 +71,7 @@ def stuck(where: dict[int, str], items: str = "self.items()", transfer: str = "r
         if remark == "end":
             return outer
         inner = (("items", f"{FOLDER}train.py", at(remark) + 1),) if remark == "common" else ()
-        line = at("inside") - 1 if remark == "common" else at(remark)
+        line = loop if remark == "common" else at(remark)
         return ((transfer, TORCH, 1), *inner, ("run", f"{FOLDER}train.py", line), *outer)
 
     run = Run({"train.py": text}, {rank: [] for rank in where})
@@ -82,7 +88,7 @@ def stuck(where: dict[int, str], items: str = "self.items()", transfer: str = "r
         assert place(found.location) in [
             ("train.py", at("own")),
             ("train.py", at("common")),
-            ("train.py", at("inside") - 1),
+            ("train.py", loop),
         ]
     return found
 
@@ -98,9 +104,14 @@ def test_who_alone_has_left_a_loop_that_the_others_wait_in_went_round_fewer_time
     assert "Rank 0 has left the loop at train.py:20, and ranks 1,2 are still in it" in verdict.sentence
 
 
-def test_who_alone_waits_for_more_in_a_loop_that_the_others_have_left_goes_round_more_often() -> None:
-    verdict = stuck({0: "past", 1: "past", 2: "common"})
-    assert named(verdict) == [2] and verdict.cause == "extra_collective"
+def test_who_alone_waits_for_more_may_wait_for_what_another_left_out() -> None:
+    assert not named(stuck({0: "past", 1: "past", 2: "common"}))
+
+
+def test_where_a_round_may_be_left_out_nobody_went_round_fewer_times() -> None:
+    ways = {0: "past", 1: "common", 2: "common"}
+    assert named(stuck(ways, left_out="if not item:")) == [0]
+    assert not named(stuck(ways, left_out="if not item:\n                continue\n            if True:"))
 
 
 def test_of_two_the_source_says_whose_number_is_its_own() -> None:

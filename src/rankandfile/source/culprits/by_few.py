@@ -110,10 +110,9 @@ def who_left_a_loop(found: FoundLine) -> NamedByCode:
     counted = "range(" in (found.condition or "") or not (found.condition or "").startswith(("for ", "yield"))
     return NamedByCode(
         ranks=found.singled,
-        doing=f"{'left a loop that all others are in' if left else 'is in a loop that all others left'}, by {file}:"
-        f"{found.line}",
-        sentence=f"All of them wait for another rank, and rank {rank} alone goes round another number of times than "
-        "the others.",
+        doing=f"{'left a loop that other stages are in' if left else 'is in a loop that other stages left'}, by "
+        f"{file}:{found.line}",
+        sentence=f"All of them wait for another rank, and rank {rank} alone is out of step with the stages around it.",
         cause="extra_collective" if not left else "early_exit" if counted else "uneven_inputs",
     )
 

@@ -1,9 +1,11 @@
 """A stage that has left a loop in which the others of its pipeline still wait for each other, or is alone still in it.
 
 Sends and receives are in few recordings, and each stage makes others: no two calls can be compared. But where all
-stand in one function, and one has come behind a loop that the others are in a round of, that one went round fewer
-times; whoever of the others had as few rounds to go would have left it too, for it waits for nothing behind it. Nothing
-of this holds for a loop whose rounds are counted from the rank's own number, as those of a warm-up are.
+stand in one function, and one has come behind a loop that two or more are in a round of, that one went round fewer
+times; whoever of the others had as few rounds to go would have left it too, for it waits for nothing behind it. One
+that is alone in it tells nothing: whoever takes its sends, or makes its receives, may be behind the loop. There, as of
+two, the source must say whose number is its own. Nothing of this holds for a loop whose rounds are counted from the
+rank's own number, as those of a warm-up are, or in which a round may be left out.
 """
 
 from __future__ import annotations
@@ -21,14 +23,15 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 
 from .pipeline import Stage, loops, stages_of
-from .rounds import asked, counted_by_number, ends_early, is_in, of_own_data, said
+from .rounds import asked, counted_by_number, ends_early, is_in, leaves_out, of_own_data, said
 
 #: As many others at least say how many rounds there were to go.
 _OTHERS = 2
 
 
 @heuristic(
-    "loop of a pipeline", "one stage alone has left a loop that the others wait in, or is alone still in it"
+    "loop of a pipeline",
+    "one stage alone has left a loop that the others wait in, or goes round it by its own data",
 )
 def left_loop(search: Search, verdict: Verdict) -> FoundLine | None:
     """The line that says how often the one stage goes round a loop, in which it is out of step with all others."""
@@ -51,11 +54,11 @@ def _odd(
     search: Search, function: Function, loop: ast.For, inside: list[Stage], past: list[Stage]
 ) -> Stage | None:
     """The one that went round another number of times than was meant."""
+    if leaves_out(search, function, loop):
+        # Who left a transfer out in a round has gone round as often as the others, and whom it keeps waiting is not it.
+        return None
     if len(past) == 1 and len(inside) >= _OTHERS and all(stage.transfer for stage in inside):
         return past[0]
-    if len(inside) == 1 and len(past) >= _OTHERS and inside[0].transfer == "recv":
-        # A send that nobody takes may also be the fault of the one who was to take it, and is behind the loop.
-        return inside[0]
     alone = [side[0] for side in (inside, past) if len(side) == 1]
     own = [stage for stage in (*inside, *past) if of_own_data(search, function, loop, stage) is not False]
     return own[0] if own in ([one] for one in alone) and of_own_data(search, function, loop, own[0]) else None

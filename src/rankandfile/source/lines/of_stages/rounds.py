@@ -145,3 +145,17 @@ def ends_early(search: Search, function: Function, loop: ast.For) -> list[ast.ex
         if leaves and search.why(where, asked(function, node.test)).level in ("varying", "axes"):
             found.append(node.test)
     return found
+
+
+def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
+    """Whether a rank may go through a round without all that another one does in it, upon what may be its own."""
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.If):
+            continue
+        where = SourcePlace(function.module.path, function.module, function, node.lineno)
+        reason = search.why(where, asked(function, node.test))
+        skips = any(isinstance(each, ast.Continue) for arm in (node.body, node.orelse) for each in arm)
+        ends = any(isinstance(each, (ast.Break, ast.Return)) for each in (*node.body, *node.orelse))
+        if not ends and ((skips and reason.level != "uniform") or reason.source in _OWN):
+            return True
+    return False
