@@ -122,3 +122,13 @@ def test_a_mesh_tells_its_members_only_if_all_fits() -> None:
     assert mesh_members(names, descs, {0: {0}, 2: {1}}, 4) == {0: [0, 2], 1: [1, 3], 2: [0, 1], 3: [2, 3]}
     assert mesh_members(names, descs, {0: {1}}, 4) == {}, "rank 1 is not where the mesh would put it"
     assert mesh_members(names, descs, {}, 8) == {}, "the sizes do not multiply to the job's"
+
+
+def test_groups_of_a_mesh_of_three_dimensions_are_laid_out_as_those_who_used_them_show() -> None:
+    descs = dict(enumerate(["mesh_pp"] * 4 + ["mesh_dp"] * 4 + ["mesh_tp"] * 4))
+    names = {group: str(group + 1) for group in descs}
+    older = mesh_members(names, descs, {1: {2}}, 8)
+    newer = mesh_members(names, descs, {1: {5}}, 8)
+    assert (older[1], newer[1]) == ([2, 6], [1, 5])
+    either = mesh_members(names, descs, {0: {4}}, 8)
+    assert either[0] == [0, 4] and 1 not in either, "nothing tells who is in the second"

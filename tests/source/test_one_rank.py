@@ -36,6 +36,8 @@ LAYOUT = """
         def last(self):
             return self.rank == self.world - 1
 
+        third = property(lambda self: self.stage == 2)
+
     def elsewhere(layout):
         layout.moved = 5
         layout.stolen = 1
@@ -79,6 +81,7 @@ def values(expression: str, rank: int, world: int = 4) -> Values:
         ("neighbour", {1, 3}),
         ("layout.stage == 3", {False}),
         ("layout.first", {False}),
+        ("layout.third", {True}),
         ("layout.given", {4}),
         ("layout.rank / 4", {0.5}),
         ("'RANK' + n", None),

@@ -381,3 +381,21 @@ def test_whether_a_heap_is_empty_depends_on_who_fills_it() -> None:
     found = of(HEAPED, "if not self.kept")
     assert (found.level, found.source) == ("varying", "rank_api")
     assert of(HEAPED.replace("dist.get_rank() == 0", "True"), "if not self.kept").source != "rank_api"
+
+
+def test_a_property_that_is_written_as_a_lambda_is_what_that_returns() -> None:
+    found = of(
+        """
+class Stage:
+    def __init__(self):
+        self.rank = dist.get_rank()
+
+    first = property(lambda self: self.rank == 0)
+
+
+stage = Stage()
+if stage.first:
+    dist.barrier()
+"""
+    )
+    assert (found.level, found.source) == ("varying", "rank_api")

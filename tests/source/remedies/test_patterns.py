@@ -784,3 +784,38 @@ def test_no_vote_sends_a_rank_on_with_none() -> None:
 """
     )
     assert "has nothing for `vault.load(model, step)`" in refused(files, "no checkpoint")
+
+
+def test_a_tensor_that_is_made_from_nothing_hangs_on_the_input() -> None:
+    files = Texts(
+        train="""import torch.distributed as dist
+
+
+class Expert:
+    def forward(self, x):
+        if x.shape[0] == 0:  # nothing came
+            return x.new_zeros(0, 4)
+        return self.net(x)
+"""
+    )
+    assert changed(files, "nothing came") == [
+        "- return x.new_zeros(0, 4)",
+        "+ return x.new_zeros(0, 4) + 0.0 * x.sum()",
+    ]
+
+
+def test_where_the_other_way_makes_a_collective_a_graph_helps_nobody() -> None:
+    files = Texts(
+        train="""import torch.distributed as dist
+
+
+class Expert:
+    def forward(self, x):
+        if x.shape[0] == 0:  # nothing came
+            return x.new_zeros(0, 4)
+        dist.all_reduce(x)
+        return x
+"""
+    )
+    found = patches(problem(files, "nothing came"), files)
+    assert "keep_the_graph" not in [one.pattern for one in found]

@@ -109,11 +109,36 @@ def _torch(rank: int, world: int, made: list[tuple[str, Frames]]) -> dict[str, t
     dist.get_world_size = lambda: world  # type: ignore[attr-defined]
     torch = types.ModuleType("torch")
     torch.distributed = dist  # type: ignore[attr-defined]
+    torch.ones = Tensor  # type: ignore[attr-defined]
+    torch.autograd = types.SimpleNamespace(Function=AutogradFunction)  # type: ignore[attr-defined]
     data = types.ModuleType("torch.utils.data")
     data.DataLoader = lambda dataset: list(dataset)  # type: ignore[attr-defined]
     metrics = types.ModuleType("torchmetrics")
     metrics.MeanMetric = _metric(dist)  # type: ignore[attr-defined]
     return {"torch": torch, "torch.distributed": dist, "torch.utils.data": data, "torchmetrics": metrics}
+
+
+class Tensor:
+    """Rows of nothing, and what a backward pass from them goes through."""
+
+    def __init__(self, rows: int, made_by: tuple[type[AutogradFunction], ...] = ()) -> None:
+        self.shape, self.made_by = (rows,), made_by
+
+    def new_zeros(self, rows: int) -> Tensor:
+        return Tensor(rows)
+
+    def backward(self) -> None:
+        for function in reversed(self.made_by):
+            function.backward(None, self)
+
+
+class AutogradFunction:
+    forward: Callable[..., Tensor]
+    backward: Callable[..., Tensor]
+
+    @classmethod
+    def apply(cls, tensor: Tensor) -> Tensor:
+        return Tensor(cls.forward(None, tensor).shape[0], (*tensor.made_by, cls))
 
 
 def _metric(dist: Any) -> type:
@@ -171,7 +196,7 @@ def case_of(run: Run, seen: Mapping[int, Frames] | None = None) -> Case:
         calls=_table("calls", calls),
         snapshots=_table("snapshots", snapshots),
         frames=_table("frames", [
-            {"frame": n, "function": f, "file": file, "line": line, "is_torch": False}
+            {"frame": n, "function": f, "file": file, "line": line, "is_torch": "/torch/" in file}
             for (f, file, line), n in frames.items()
         ]),
         stacks=_table("stacks", [

@@ -3,7 +3,8 @@
 A mesh over all ranks numbers its groups dimension by dimension, and within one by the coordinates of the other
 dimensions; ranks are numbered with the last dimension running fastest. So the sizes of the dimensions tell every
 member list. It is used only where every group turned up, the sizes multiply to the size of the job, and every rank
-that used a group is where the mesh puts it.
+that used a group is where the mesh puts it. Of three dimensions, older versions of torch take the other two in another
+order than newer ones: who used the groups tells in which; where it does not, only what is alike in both is known.
 """
 
 from __future__ import annotations
@@ -30,11 +31,23 @@ def mesh_members(
     if len(sizes) != len(ordered) or len(sizes) < 2 or prod(sizes) != world:
         return {}
     ranks = np.arange(world).reshape(sizes)
+    orders = [_members(ordered, ranks, swapped) for swapped in (True, False)]
+    able = [
+        out
+        for out in orders
+        if all(users.get(group, set()) <= set(members) for group, members in out.items())
+    ]
+    if not able:
+        return {}
+    return {group: members for group, members in able[0].items() if members == able[-1][group]}
+
+
+def _members(ordered: list[list[int]], ranks: np.ndarray, swapped: bool) -> dict[int, list[int]]:
+    """With the group's own dimension and the last one swapped, or the own one put last and the others left in order."""
     out: dict[int, list[int]] = {}
     for axis, groups in enumerate(ordered):
-        rows = ranks.swapaxes(-1, axis).reshape(-1, sizes[axis])
-        for group, row in zip(groups, rows.tolist(), strict=True):
+        turned = ranks.swapaxes(-1, axis) if swapped else np.moveaxis(ranks, axis, -1)
+        rows = turned.reshape(-1, ranks.shape[axis]).tolist()
+        for group, row in zip(groups, rows, strict=True):
             out[group] = [int(rank) for rank in row]
-    if any(not users.get(group, set()) <= set(members) for group, members in out.items()):
-        return {}
     return out

@@ -24,6 +24,7 @@ from rankandfile.source.culprits.by_few import (
     sides,
     the_fewer,
     who_came_alone,
+    who_left_a_loop,
     who_made_another,
     who_put_off,
     who_ran_out,
@@ -71,6 +72,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _who_has_more(verdict, found)
     if found.kind == "barred" and divergence is not None and divergence.exact:
         return who_came_alone(verdict, found)
+    if found.kind in ("left_loop", "stayed_in_loop"):
+        return who_left_a_loop(found)
     if found.kind == "put_off" and divergence is not None and divergence.exact:
         return who_put_off(found, divergence)
     if found.kind not in _KINDS or divergence is None:

@@ -103,6 +103,20 @@ def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
     )
 
 
+def who_left_a_loop(found: FoundLine) -> NamedByCode:
+    """One stage of a pipeline is behind a loop in which all others wait, or alone still in it."""
+    (rank,), left = found.singled, found.kind == "left_loop"
+    file = found.place.path.rsplit("/", 1)[-1]
+    counted = "range(" in (found.condition or "") or not (found.condition or "").startswith(("for ", "yield"))
+    return NamedByCode(
+        ranks=found.singled,
+        doing=f"{'left a loop that other stages are in' if left else 'is in a loop that other stages left'}, by "
+        f"{file}:{found.line}",
+        sentence=f"All of them wait for another rank, and rank {rank} alone is out of step with the stages around it.",
+        cause="extra_collective" if not left else "early_exit" if counted else "uneven_inputs",
+    )
+
+
 def who_came_alone(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
     """A test on the rank lets them to a call that it keeps all others from."""
     suspects = {one.rank for one in verdict.suspects}

@@ -14,7 +14,7 @@ from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uni
 from . import control, counted, instances, origins, returned
 from .assignments import Definition
 from .frame import Frame, Instance, called
-from .objects.of_expressions import is_property
+from .objects.of_expressions import property_of
 from .reaching_assignments import reaching
 from .stores import object_stored_to
 from .syntax import Path, dotted, text
@@ -102,10 +102,10 @@ def _class_attribute(
     ev: Evaluator, cls: Class, e: ast.Attribute, frame: Frame, path: Path, made: list[Instance]
 ) -> Value:
     """An attribute of an object of a class of the tree, made by one of these calls."""
-    found = method(cls, e.attr)
-    if found is not None and is_property(found):
-        return returned.body(ev, found, Frame(found, {}, frame.depth + 1, (*frame.key, e)), path, text(e))
+    found = property_of(cls, e.attr)
     if found is not None:
+        return returned.body(ev, found, Frame(found, {}, frame.depth + 1, (*frame.key, e)), path, text(e))
+    if method(cls, e.attr) is not None:
         return UNIFORM
     if not made or any(each.made is None for each in made):
         return of_class(ev, cls, e.attr, frame, path)

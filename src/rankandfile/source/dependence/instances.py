@@ -9,7 +9,7 @@ from rankandfile.source.program.names import Class, body_fields, method
 
 from . import attributes, failures
 from .frame import Frame, Instance
-from .objects.of_expressions import is_property
+from .objects.of_expressions import property_of
 from .returned import body
 from .stores import fields_of
 from .syntax import KIND, LEN, Path, argument, content, dotted, text
@@ -71,8 +71,8 @@ def instance(ev: Evaluator, cls: Class, e: ast.Call, frame: Frame, path: Path) -
     if path[:1] == (KIND,):
         return UNIFORM
     if kind == "attr" and isinstance(key, str):
-        found = method(cls, key)
-        if found is not None and is_property(found):
+        found = property_of(cls, key)
+        if found is not None:
             inside = Frame(found, {}, frame.depth + 1, (*frame.key, e))
             return UNKNOWN if inside.too_deep else body(ev, found, inside, path[1:], f"{cls.name}.{key}")
         return attributes.of_class(ev, cls, key, frame, path[1:])

@@ -17,6 +17,7 @@ from .of_one_rank import (
     remaining,
     went_to,
 )
+from .of_stages.left_loop import left_loop
 from .of_two_cohorts.chosen import diverged
 
 #: Families whose fault is in no line of the program.
@@ -48,4 +49,5 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         if found is not None:
             return found
     found = diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
+    found = found or left_loop(search, verdict)
     return found or said_upon(search, verdict) or went_to(search, verdict)

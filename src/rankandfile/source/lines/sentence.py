@@ -48,7 +48,7 @@ _SOURCES = {
     "process": "something that is different in every process",
 }
 #: Lines that stand between the two ways, whatever is known of them.
-_SHOWN = ("decision", "changed", "items", "put_off")
+_SHOWN = ("decision", "changed", "items", "put_off", "no_graph")
 _FROM = {
     "argument": "The argument comes from",
     "order": "The order of the calls comes from",
@@ -59,6 +59,9 @@ _FROM = {
     "remembered": "Results are kept by",
     "anew": "Whether there was anything new is decided by",
     "put_off": "Whether it is, is decided by",
+    "no_graph": "Whether it is taken is decided by",
+    "left_loop": "How often it goes round is said by",
+    "stayed_in_loop": "How often it goes round is said by",
     "barred": "The others are kept from it by",
     "some_make": "Who comes to make another group before is decided by",
     "items": "Which of the two comes first is decided by",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.instances import maker_or_default
-from rankandfile.source.dependence.objects.of_expressions import is_property
+from rankandfile.source.dependence.objects.of_expressions import property_of
 from rankandfile.source.dependence.stores import fields_of
 from rankandfile.source.dependence.syntax import argument
 from rankandfile.source.program.modules import Module
@@ -55,9 +55,11 @@ def _of_instance(one: OneRank, instance: Instance, name: str, frame: Frame) -> V
 
 def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Frame) -> Values:
     """What an object of the class keeps under the name, or its property returns."""
-    own = method(cls, name)
+    own = property_of(cls, name)
     if own is not None:
-        return one.returned(own, None, frame, bound=True) if is_property(own) else None
+        return one.returned(own, None, frame, bound=True)
+    if method(cls, name) is not None:
+        return None
     if _stored_by_strangers(one, name):
         return None
     found: list[Values] = []
@@ -72,8 +74,8 @@ def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Fra
 
 def _stored_by_strangers(one: OneRank, name: str) -> bool:
     """Somebody stores into an attribute of this name of an object that nobody can tell."""
-    for function, dotted in one.index.stores.get(name, ()):
-        base = dotted.rpartition(".")[0]
+    for function, stored in one.index.stores.get(name, ()):
+        base = stored.rpartition(".")[0]
         if base != "self" and not one.objects.of(ast.parse(base, mode="eval").body, Frame(function)):
             return True
     return False

@@ -1,4 +1,4 @@
-"""Functions that a variable, a parameter or an attribute holds: `self.read(engine)`, where the constructor was given it.
+"""Functions that a variable, a parameter or an attribute holds: `self.read(engine)`, as the constructor was given it.
 
 In: the expression that is called. Out: the functions that it may be; nothing where one of them is not to be seen.
 """

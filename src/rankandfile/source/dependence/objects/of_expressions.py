@@ -172,3 +172,16 @@ def is_property(function: Function) -> bool:
         return False
     names = [(dotted(d) or "").rsplit(".", 1)[-1] for d in node.decorator_list]
     return any(name in ("property", "cached_property") for name in names)
+
+
+def property_of(cls: Class, name: str) -> Function | None:
+    """The function of a property of that name: a method, or what `first = property(lambda self: ...)` is made of."""
+    own = method(cls, name)
+    if own is not None:
+        return own if is_property(own) else None
+    for each, s in body_fields(cls, name):
+        made = s.value
+        if not isinstance(made, ast.Call) or dotted(made.func) != "property" or not made.args:
+            return None
+        return each.module.by_node.get(made.args[0]) if isinstance(made.args[0], ast.Lambda) else None
+    return None

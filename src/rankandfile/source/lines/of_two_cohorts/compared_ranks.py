@@ -13,6 +13,7 @@ from rankandfile.source.lines.call_paths import CallPath, CallPaths
 from rankandfile.source.lines.divergence import MOST_WITNESSES, CodeDivergence, Side, compare, ranks_of
 
 from .earlier_rounds import LeftOut, left_out, not_made
+from .same_round import same_round
 
 _TRANSFERS = {"send", "recv", "coalesced"}
 _MOST_SEEN = 1024
@@ -34,6 +35,7 @@ def divergences(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
         found = [*_own(paths, culprits, cohorts), *found]
     if not cohorts:
         found = list(_awaited(paths, verdict)) or list(_looked_at(paths))
+        found = found or list(same_round(paths, verdict))
     yield from sorted(found, key=lambda divergence: not (divergence.before and divergence.exact))
 
 

@@ -21,6 +21,7 @@ from .another_callee import another_callee, at
 from .barred import barred
 from .filled_collection import filled_upon
 from .logged_values import logged_values
+from .no_graph import no_graph
 from .nothing_new import nothing_new
 from .put_off import put_off
 from .remembered import remembered
@@ -33,6 +34,7 @@ def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | No
     """What no test of the functions on the way decided."""
     return (
         put_off(search, divergence)
+        or no_graph(search, divergence)
         or run_again(search, divergence)
         or nothing_new(search, divergence)
         or remembered(search, divergence)

@@ -19,6 +19,8 @@ from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective
 from rankandfile.source.remedies.words import quoted
 
+from .keep_the_graph import made_from_nothing
+
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
@@ -57,6 +59,9 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             f"what {said} guards are transfers between two ranks, and a vote of all does not make their other side: "
             "decide where the sender and the receiver both know, or let one tell the other.",
         )
+    if made_from_nothing(place) is not None:
+        # It is each rank's own affair: all would go without what only some have not.
+        return None
     group = place.group(place.concerned())
     if group == UNKNOWN:
         if place.problem.kind == "cycle":

@@ -1,0 +1,102 @@
+"""A stage that has left a loop in which the others of its pipeline still wait for each other, or is alone still in it.
+
+Sends and receives are in few recordings, and each stage makes others: no two calls can be compared. But where all
+stand in one function, and one has come behind a loop that two or more are in a round of, that one went round fewer
+times; whoever of the others had as few rounds to go would have left it too, for it waits for nothing behind it. One
+that is alone in it tells nothing: whoever takes its sends, or makes its receives, may be behind the loop. There, as of
+two, the source must say whose number is its own. Nothing of this holds for a loop whose rounds are counted from the
+rank's own number, as those of a warm-up are, or in which a round may be left out.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.heuristics import heuristic
+from rankandfile.model.ranks import format_ranks
+from rankandfile.source.dependence.syntax import spans
+from rankandfile.source.files.text import without_comment
+from rankandfile.source.lines.divergence import ranks_of
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.places import SourcePlace
+
+from .pipeline import Stage, loops, stages_of
+from .rounds import asked, counted_by_number, ends_early, is_in, leaves_out, of_own_data, said
+
+#: As many others at least say how many rounds there were to go.
+_OTHERS = 2
+
+
+@heuristic(
+    "loop of a pipeline",
+    "one stage alone has left a loop that the others wait in, or goes round it by its own data",
+)
+def left_loop(search: Search, verdict: Verdict) -> FoundLine | None:
+    """The line that says how often the one stage goes round a loop, in which it is out of step with all others."""
+    if not verdict.hang or verdict.cause != "undetermined" or verdict.named:
+        return None
+    concerned = {
+        rank for wait in verdict.waits for words in (wait.ranks, wait.waits_for) for rank in ranks_of(words)
+    }
+    for place, loop, inside, past in loops(search, stages_of(search, verdict)):
+        stages = (*inside, *past)
+        counted = counted_by_number(search, place.function, loop.iter, stages)
+        odd = None if counted else _odd(search, place.function, loop, inside, past)
+        if odd is None or odd.rank not in concerned or (counted is None and _at_an_end(odd, stages)):
+            return None
+        return _line(search, place, loop, odd, stages)
+    return None
+
+
+def _odd(
+    search: Search, function: Function, loop: ast.For, inside: list[Stage], past: list[Stage]
+) -> Stage | None:
+    """The one that went round another number of times than was meant."""
+    if leaves_out(search, function, loop):
+        # Who left a transfer out in a round has gone round as often as the others, and whom it keeps waiting is not it.
+        return None
+    if len(past) == 1 and len(inside) >= _OTHERS and all(stage.transfer for stage in inside):
+        return past[0]
+    alone = [side[0] for side in (inside, past) if len(side) == 1]
+    own = [stage for stage in (*inside, *past) if of_own_data(search, function, loop, stage) is not False]
+    return own[0] if own in ([one] for one in alone) and of_own_data(search, function, loop, own[0]) else None
+
+
+def _at_an_end(odd: Stage, stages: tuple[Stage, ...]) -> bool:
+    """It is the first stage or the last: a number that goes down or up along the pipeline sets these apart."""
+    ranks = [stage.rank for stage in stages]
+    return odd.rank in (min(ranks), max(ranks))
+
+
+def _line(
+    search: Search, place: SourcePlace, loop: ast.For, odd: Stage, stages: tuple[Stage, ...]
+) -> FoundLine | None:
+    """Where it is said how often the one goes round."""
+    others = tuple(stage for stage in stages if stage is not odd)
+    left = not spans(loop, next(f.line for f in odd.path if is_in(search, f, place.function)))
+    ends = ends_early(search, place.function, loop) if left else []
+    if len(ends) > 1:
+        return None
+    where, node = (place.function, ends[0]) if ends else said(search, place.function, loop, odd, others)
+    text = without_comment(where.module.lines[node.lineno - 1].strip())
+    found = SourcePlace(where.module.path, where.module, where, node.lineno)
+    reason = search.why(found, asked(where, node))
+    at = f"{place.path.rsplit('/', 1)[-1]}:{loop.lineno}"
+    names = format_ranks([stage.rank for stage in others])
+    who, are, have = ("rank", "is", "has") if len(others) == 1 else ("ranks", "are", "have")
+    story = (
+        f"Rank {odd.rank} has left the loop at {at}, and {who} {names} {are} still in it and wait there."
+        if left
+        else f"Rank {odd.rank} is still in the loop at {at} and waits there, and {who} {names} {have} left it."
+    )
+    return FoundLine(
+        found,
+        node.lineno,
+        text,
+        reason if reason.level != "uniform" else None,
+        kind="left_loop" if left else "stayed_in_loop",
+        singled=(odd.rank,),
+        story=story,
+    )

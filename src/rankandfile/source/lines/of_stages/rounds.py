@@ -1,0 +1,161 @@
+"""What says how often a stage goes round a loop: its own data, a number that all have, or one made from its rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rankandfile.source.dependence.index import Site
+from rankandfile.source.dependence.objects.called_later import targets_of
+from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.flow.condition import Condition, tested
+from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.lines.call_paths import Frame
+from rankandfile.source.lines.found_line import Search
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.scopes import own_nodes, returned_values
+
+from .pipeline import Stage
+
+_OWN = ("local_data", "shard_length", "file_system")
+_AS_OFTEN = {"enumerate", "reversed", "list", "tuple", "tqdm", "iter"}
+
+
+def said(
+    search: Search, function: Function, loop: ast.For, odd: Stage, others: tuple[Stage, ...]
+) -> tuple[Function, ast.expr]:
+    """What the one goes over: where a generator goes different ways, what it yields on the way that it took."""
+    maker = _maker(search, function, _bare(loop.iter))
+    if maker is None:
+        return function, loop.iter
+    ways = [way for way in _yields(maker) if _can_take(search, maker, way, odd, others)]
+    if len(ways) != 1:
+        return function, loop.iter
+    (way,) = ways
+    if isinstance(way, ast.For):
+        for _, part in _counts(search, maker, way.iter):
+            counter = _maker(search, maker, part)
+            back = returned_values(counter) if counter is not None else []
+            if counter is not None and len(back) == 1:
+                return counter, back[0]
+        return maker, way.iter
+    return maker, way
+
+
+def _yields(maker: Function) -> Iterator[ast.expr | ast.For]:
+    """What the generator yields from, or the loops that it yields in."""
+    for node in own_nodes(maker):
+        if isinstance(node, ast.YieldFrom):
+            yield node.value
+        elif isinstance(node, ast.For) and any(isinstance(each, ast.Yield) for each in ast.walk(node)):
+            yield node
+
+
+def _can_take(
+    search: Search, maker: Function, way: ast.expr | ast.For, odd: Stage, others: tuple[Stage, ...]
+) -> bool:
+    below: ast.AST = way
+    for outer in ancestors(maker.module, way):
+        if outer is maker.node:
+            break
+        if isinstance(outer, ast.If):
+            wanted = any(below is each for each in outer.body)
+            if wanted not in search.one_rank(odd.rank).outcomes(outer.test, maker):
+                return False
+        below = outer
+    if not isinstance(way, ast.For) or not others:
+        return True
+    # Where all the others are in it, and its number is the same for all, it is not what the one went over.
+    lines = [frame.line for stage in others for frame in stage.path if is_in(search, frame, maker)]
+    same = all(
+        search.why(SourcePlace(f.module.path, f.module, f, part.lineno), asked(f, part)).level == "uniform"
+        for f, part in _counts(search, maker, way.iter)
+    )
+    return not (same and len(lines) == len(others) and all(spans(way, line) for line in lines))
+
+
+def is_in(search: Search, frame: Frame, maker: Function) -> bool:
+    found = search.places.find(frame)
+    return found is not None and found.function is maker
+
+
+def of_own_data(search: Search, function: Function, loop: ast.For, stage: Stage) -> bool | None:
+    """Whether its own data say how often it goes round, or a number that is the same for all; None: not known."""
+    where, node = said(search, function, loop, stage, ())
+    reason = search.why(SourcePlace(where.module.path, where.module, where, node.lineno), asked(where, node))
+    own = reason.level in ("varying", "axes") and reason.source in _OWN
+    return True if own else False if reason.level == "uniform" else None
+
+
+def counted_by_number(
+    search: Search, function: Function, items: ast.expr, stages: tuple[Stage, ...]
+) -> bool | None:
+    """Whether a number that is worked out from the rank's own, or its place in the mesh, says how often it goes round:
+    then each may be meant to go round as often as it did. None: of one nothing is known."""
+    unknown = False
+    for where, part in _counts(search, function, items):
+        values = {search.one_rank(stage.rank).of(part, where) for stage in stages}
+        reason = search.why(
+            SourcePlace(where.module.path, where.module, where, part.lineno), asked(where, part)
+        )
+        if len(values) > 1 or reason.level == "axes" or reason.source == "rank_api":
+            return True
+        unknown |= reason.level == "unknown"
+    return None if unknown else False
+
+
+def _counts(search: Search, function: Function, items: ast.expr) -> Iterator[tuple[Function, ast.expr]]:
+    """The numbers that ranges are made of: of the items themselves, and of what makes them."""
+    bare = _bare(items)
+    if isinstance(bare, ast.Call) and called_name(bare) == "range":
+        yield from ((function, each) for each in bare.args)
+    maker = _maker(search, function, bare)
+    for node in own_nodes(maker) if maker is not None else ():
+        if isinstance(node, ast.Call) and called_name(node) == "range":
+            yield from ((maker, each) for each in node.args)  # type: ignore[misc]
+
+
+def asked(function: Function, part: ast.expr) -> Condition:
+    return tested(function.module.lines, part.lineno, part)
+
+
+def _bare(items: ast.expr) -> ast.expr:
+    while isinstance(items, ast.Call) and called_name(items) in _AS_OFTEN and items.args:
+        items = items.args[0]
+    return items
+
+
+def _maker(search: Search, function: Function, items: ast.expr) -> Function | None:
+    """The one function of the program that yields the items, or gives them back."""
+    if not isinstance(items, ast.Call):
+        return None
+    found = list(dict.fromkeys(targets_of(search.objects, Site(function, items))))
+    return found[0] if len(found) == 1 and found[0].name != "__init__" else None
+
+
+def ends_early(search: Search, function: Function, loop: ast.For) -> list[ast.expr]:
+    """Tests upon which one rank leaves the loop in the middle, and another does not."""
+    found: list[ast.expr] = []
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.If):
+            continue
+        leaves = any(isinstance(each, (ast.Break, ast.Return)) for each in (*node.body, *node.orelse))
+        where = SourcePlace(function.module.path, function.module, function, node.lineno)
+        if leaves and search.why(where, asked(function, node.test)).level in ("varying", "axes"):
+            found.append(node.test)
+    return found
+
+
+def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
+    """Whether a rank may go through a round without all that another one does in it, upon what may be its own."""
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.If):
+            continue
+        where = SourcePlace(function.module.path, function.module, function, node.lineno)
+        reason = search.why(where, asked(function, node.test))
+        skips = any(isinstance(each, ast.Continue) for arm in (node.body, node.orelse) for each in arm)
+        ends = any(isinstance(each, (ast.Break, ast.Return)) for each in (*node.body, *node.orelse))
+        if not ends and ((skips and reason.level != "uniform") or reason.source in _OWN):
+            return True
+    return False

@@ -1,0 +1,136 @@
+"""Stages of a pipeline, whose transfers nobody recorded: the one that went round a loop another number of times."""
+
+from __future__ import annotations
+
+import msgspec
+from support.source.toy_runs import (
+    FOLDER,
+    Frames,
+    Run,
+    case_of,
+    diagnosis_of,
+    locate,
+    place,
+    tree,
+    verdict_of,
+)
+
+from rankandfile.model.diagnosis import Verdict, Wait
+
+TORCH = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py"
+PROGRAM = """
+import torch.distributed as dist
+from torch.utils.data import DataLoader
+
+
+class Stage:
+    def __init__(self):
+        self.rank, self.rounds = dist.get_rank(), 4
+        self.loader = DataLoader(open(f"part{{self.rank}}").readlines())
+
+    first = property(lambda self: self.rank == 0)
+
+    def items(self):
+        if self.first:
+            yield from self.loader  # own
+        else:
+            for _ in range(self.rounds):  # common
+                yield dist.recv(0)
+
+    def run(self):
+        for item in {items}:
+            {left_out}
+                pass
+            dist.send(item)  # inside
+        dist.recv(0)  # past
+
+
+def main():
+    Stage().run()
+    dist.barrier()  # end
+
+
+main()  # main
+"""
+
+
+def stuck(
+    where: dict[int, str], items: str = "self.items()", transfer: str = "recv", left_out: str = "if True:"
+) -> Verdict:
+    """Each rank at the line that has the remark; who is at the end waits in a barrier, the others in a transfer."""
+    text = PROGRAM.format(items=items, left_out=left_out).lstrip("\n")
+
+    def at(remark: str) -> int:
+        return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
+
+    loop = next(n for n, line in enumerate(text.splitlines(), 1) if "for item in" in line)
+
+    def frames(remark: str) -> Frames:
+        main = ("main", f"{FOLDER}train.py", at("end") - (remark != "end"))
+        outer = (main, ("<module>", f"{FOLDER}train.py", at("main")))
+        if remark == "end":
+            return outer
+        inner = (("items", f"{FOLDER}train.py", at(remark) + 1),) if remark == "common" else ()
+        line = loop if remark == "common" else at(remark)
+        return ((transfer, TORCH, 1), *inner, ("run", f"{FOLDER}train.py", line), *outer)
+
+    run = Run({"train.py": text}, {rank: [] for rank in where})
+    for rank, remark in where.items():
+        if remark == "end":
+            run.calls[rank].append(("barrier", frames(remark)))
+    waits = [Wait(ranks="0", waits_for="1,2", group="0")]
+    verdict = msgspec.structs.replace(
+        verdict_of(run, 0, "undetermined"), culprits=[], divergence=None, waits=waits, victims=""
+    )
+    case = case_of(run, {rank: frames(remark) for rank, remark in where.items()})
+    found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    if found.location is not None:
+        assert place(found.location) in [
+            ("train.py", at("own")),
+            ("train.py", at("common")),
+            ("train.py", loop),
+        ]
+    return found
+
+
+def named(verdict: Verdict) -> list[int]:
+    return [one.rank for one in verdict.culprits]
+
+
+def test_who_alone_has_left_a_loop_that_the_others_wait_in_went_round_fewer_times() -> None:
+    verdict = stuck({0: "past", 1: "common", 2: "common"})
+    assert named(verdict) == [0] and verdict.cause == "uneven_inputs"
+    assert verdict.location is not None and "self.loader" in (verdict.location.condition or "")
+    assert "Rank 0 has left the loop at train.py:20, and ranks 1,2 are still in it" in verdict.sentence
+
+
+def test_who_alone_waits_for_more_may_wait_for_what_another_left_out() -> None:
+    assert not named(stuck({0: "past", 1: "past", 2: "common"}))
+
+
+def test_where_a_round_may_be_left_out_nobody_went_round_fewer_times() -> None:
+    ways = {0: "past", 1: "common", 2: "common"}
+    assert named(stuck(ways, left_out="if not item:")) == [0]
+    assert not named(stuck(ways, left_out="if not item:\n                continue\n            if True:"))
+
+
+def test_of_two_the_source_says_whose_number_is_its_own() -> None:
+    verdict = stuck({0: "past", 1: "common"})
+    assert named(verdict) == [0]
+    assert not named(stuck({0: "past", 1: "common"}, items="self.loader"))
+
+
+def test_a_send_that_nobody_takes_does_not_say_who_is_out_of_step() -> None:
+    assert not named(stuck({0: "past", 1: "inside", 2: "past"}, items="range(self.rounds)", transfer="send"))
+
+
+def test_a_loop_that_is_counted_by_the_rank_is_left_by_each_in_its_own_time() -> None:
+    ways = {0: "inside", 1: "inside", 2: "past"}
+    assert named(stuck(ways, items="range(self.rounds)")) == [2]
+    assert not named(stuck(ways, items="range(2 - self.rank)"))
+
+
+def test_of_a_number_of_which_nothing_is_known_an_end_of_the_pipeline_may_have_its_own() -> None:
+    unknown = "range(open('rounds').fileno())"
+    assert named(stuck({0: "inside", 1: "past", 2: "inside"}, items=unknown)) == [1]
+    assert not named(stuck({0: "inside", 1: "inside", 2: "past"}, items=unknown))

@@ -1,0 +1,106 @@
+"""A collective of a backward pass that one rank lacks: the line upon which its loss came from nothing."""
+
+from __future__ import annotations
+
+import pytest
+from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
+
+from rankandfile.model.diagnosis import Verdict
+
+PROGRAM = """
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader
+
+
+class Exchange(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, rows):
+        dist.broadcast(None, 0)
+        return rows
+
+    @staticmethod
+    def backward(ctx, grad):
+        dist.all_reduce(grad)
+        return grad
+
+
+class Expert:
+    def __call__(self, rows):
+        return self.forward(rows)
+
+    def forward(self, rows):
+        {inside}
+        return rows
+
+
+class Head:
+    def forward(self, rows):
+        if self is None:
+            return rows.new_zeros(0)
+        return rows
+
+
+class Layer:
+    def __init__(self):
+        self.expert, self.head = Expert(), Head()
+
+    def forward(self, rows):
+        rows = Exchange.apply(rows)
+        rows = self.expert.forward(rows)
+        {after}
+        return self.head.forward(rows)
+
+
+def shares(rank):
+    return [torch.ones(0 if step == 3 and rank == 1 else 4) for step in range(6)]
+
+
+def main():
+    layer = Layer()
+    for rows in DataLoader(shares(dist.get_rank())):
+        loss = layer.forward(rows)
+        loss.backward()
+        dist.barrier()
+"""
+
+
+def _indented(lines: str) -> str:
+    return lines.replace("\n", "\n        ")
+
+
+def parted(
+    inside: str = "pass", after: str = "pass", culprit: int = 1
+) -> tuple[Verdict, tuple[str, int] | None]:
+    run = play(3, train=PROGRAM.format(inside=_indented(inside), after=_indented(after)))
+    found = locate(case_of(run), diagnosis_of(verdict_of(run, culprit)), tree(run.files)).verdicts[0]
+    return found, run.marked if "# <-" in inside + after else None
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [
+        {"inside": "if rows.shape[0] == 0:  # <-\n    return rows.new_zeros(0)"},
+        {"after": "if rows.shape[0] == 0:  # <-\n    rows = rows.new_zeros(0)"},
+        {"after": "rows = rows if rows.shape[0] else rows.new_zeros(0)  # <-"},
+        {"after": "out = rows.new_zeros(0)\nif rows.shape[0]:  # <-\n    out = rows\nrows = out"},
+    ],
+    ids=["returned early", "set anew", "one of two", "left as it was"],
+)
+def test_the_test_upon_which_a_tensor_is_made_from_nothing_is_the_line(ways: dict[str, str]) -> None:
+    verdict, marked = parted(**ways)
+    assert place(verdict.location) == marked and marked is not None
+    assert "is made in a backward pass" in verdict.sentence and "rows.new_zeros(0)" in verdict.sentence
+
+
+def test_a_way_on_which_the_forward_pass_would_have_lacked_calls_as_well_is_not_the_line() -> None:
+    """The rank made all calls of the forward pass, and so came by where they are made."""
+    inside = "if rows.shape[0] == 0:\n    return rows.new_zeros(0)\ndist.broadcast(rows, 0)"
+    run = play(3, train=PROGRAM.format(inside=_indented(inside), after="pass"))
+    # As if rank 1 had made that call too: what its backward pass lacks, it lacks for another reason.
+    assert run.calls[1] != run.calls[0]
+    at = next(n for n, (a, b) in enumerate(zip(run.calls[0], run.calls[1], strict=False)) if a != b)
+    run.calls[1].insert(at, run.calls[0][at])
+    verdict = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree(run.files)).verdicts[0]
+    assert "backward pass" not in verdict.sentence
+    assert verdict.location is None or verdict.location.condition != "if rows.shape[0] == 0:"
