@@ -252,7 +252,7 @@ def _of_rank(other: Callable[[int], int]) -> Break:
 
 
 def _took(broken: Break) -> Break:
-    return lambda original: lambda found: [(word, broken(claim)) for word, claim in original(found)]
+    return lambda original: lambda *given: [(word, broken(claim)) for word, claim in original(*given)]
 
 
 def _divergence(by: Callable[[Any], dict[str, Any]]) -> Break:

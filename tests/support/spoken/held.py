@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -55,6 +55,12 @@ class Witness:
         for call in self.calls:
             found.setdefault(call.rank, []).append(call)
         return found
+
+    def has(self, rank: int) -> bool:
+        """Whether anything is known of such a rank: it is of a group, or left something."""
+        members = {each for group in self.groups for each in group.members}
+        known = {*members, *self.by_rank, *self.ends, *self.stands, *self.whole}
+        return not known or rank in known
 
 
 def untrue(one: Spoken, witness: Witness) -> Iterator[str]:
@@ -234,24 +240,69 @@ _OF_PATHS = (
 
 
 def _did(one: Spoken, rank: int, witness: Witness) -> str:
-    """What a headline says of a rank, by its calls counted against those of its peers; by its end."""
+    """What a headline says of a rank, by its calls held against those of its peers; by its end."""
+    if not witness.has(rank):
+        return "there is no such rank"
     if one.what in ("killed", "exited", "aborted itself"):
         end = witness.ends.get(rank)
         return f"its end was {end}" if end is not None and (end[2] or end[0] == 0) else ""
-    if one.what not in (*_OF_ABSENCE, *_OF_EXCESS) or rank not in witness.whole or witness.wrapped:
+    if rank not in witness.whole or witness.wrapped or not witness.by_rank.get(rank):
         return ""
-    mine = witness.by_rank.get(rank, [])
-    peers = [witness.by_rank[peer] for peer in witness.by_rank.keys() & witness.whole - {*one.ranks}]
-    if not peers or not mine:
+    peers = witness.by_rank.keys() & witness.whole - {*one.ranks}
+    if one.what in _OF_PATHS and (like := [peer for peer in peers if _all_alike(rank, peer, witness)]):
+        return f"it made the same calls as rank {like[0]}"
+    if one.what in _OF_ABSENCE and _only(rank, peers, witness, more=True):
+        return "it left out no call of any other, and made one besides"
+    if one.what in _OF_EXCESS and _only(rank, peers, witness, more=False):
+        return "it made no call that another did not, and left one out"
+    mine = witness.by_rank[rank]
+    others = [witness.by_rank[peer] for peer in peers]
+    if not others:
         return ""
     # Who left a call out and went on makes more than those who wait in it; who is held in another one, fewer.
-    most, least = max(map(len, peers)), min(map(len, peers))
+    most, least = max(map(len, others)), min(map(len, others))
     absent, besides = (one.what in kind for kind in (_OF_ABSENCE, _OF_EXCESS))
-    if absent and len(mine) <= most and not any(any(_left_out(calls, mine)) for calls in peers):
+    if absent and len(mine) <= most and not any(any(_left_out(calls, mine)) for calls in others):
         return "it left out no call of any other"
-    if besides and len(mine) >= least and not any(any(_left_out(mine, calls)) for calls in peers):
+    if besides and len(mine) >= least and not any(any(_left_out(mine, calls)) for calls in others):
         return "it made no call that another did not"
     return ""
+
+
+def _all_alike(rank: int, peer: int, witness: Witness) -> bool:
+    """Both are in the same groups, and made the same calls in each, from the same lines."""
+    mine, theirs = (_by_group(one, witness) for one in (rank, peer))
+    told = all(made.places for calls in mine.values() for made in calls)
+    return told and {group: [_key(made) for made in calls] for group, calls in mine.items()} == {
+        group: [_key(made) for made in calls] for group, calls in theirs.items()
+    }
+
+
+def _only(rank: int, peers: Iterable[int], witness: Witness, *, more: bool) -> bool:
+    """Held against its peers group by group, up to where the shorter of two ends, it has only calls besides, or only
+    calls less."""
+    mine, found = _by_group(rank, witness), {True: False, False: False}
+    for peer in peers:
+        for group, theirs in _by_group(peer, witness).items():
+            if group not in mine:
+                continue
+            keys = [_key(made) for made in mine[group]], [_key(made) for made in theirs]
+            for tag, a, b, c, d in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+                ends = b == len(keys[0]) or d == len(keys[1])
+                found[True] |= tag in ("delete", "replace") and a < b and not ends
+                found[False] |= tag in ("insert", "replace") and c < d
+    return found[more] and not found[not more]
+
+
+def _by_group(rank: int, witness: Witness) -> dict[int, list[Made]]:
+    found: dict[int, list[Made]] = {}
+    for made in witness.by_rank.get(rank, ()):
+        found.setdefault(made.group, []).append(made)
+    return found
+
+
+def _key(made: Made) -> tuple[str, tuple[Place, ...]]:
+    return made.op, made.places
 
 
 _NTH = re.compile(r"(?P<least>at least )?the (?P<nth>\d+)(?:st|nd|rd|th) call by this path")
