@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -251,10 +251,6 @@ def _did(one: Spoken, rank: int, witness: Witness) -> str:
     peers = witness.by_rank.keys() & witness.whole - {*one.ranks}
     if one.what in _OF_PATHS and (like := [peer for peer in peers if _all_alike(rank, peer, witness)]):
         return f"it made the same calls as rank {like[0]}"
-    if one.what in _OF_ABSENCE and _only(rank, peers, witness, more=True):
-        return "it left out no call of any other, and made one besides"
-    if one.what in _OF_EXCESS and _only(rank, peers, witness, more=False):
-        return "it made no call that another did not, and left one out"
     mine = witness.by_rank[rank]
     others = [witness.by_rank[peer] for peer in peers]
     if not others:
@@ -276,22 +272,6 @@ def _all_alike(rank: int, peer: int, witness: Witness) -> bool:
     return told and {group: [_key(made) for made in calls] for group, calls in mine.items()} == {
         group: [_key(made) for made in calls] for group, calls in theirs.items()
     }
-
-
-def _only(rank: int, peers: Iterable[int], witness: Witness, *, more: bool) -> bool:
-    """Held against its peers group by group, up to where the shorter of two ends, it has only calls besides, or only
-    calls less."""
-    mine, found = _by_group(rank, witness), {True: False, False: False}
-    for peer in peers:
-        for group, theirs in _by_group(peer, witness).items():
-            if group not in mine:
-                continue
-            keys = [_key(made) for made in mine[group]], [_key(made) for made in theirs]
-            for tag, a, b, c, d in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
-                ends = b == len(keys[0]) or d == len(keys[1])
-                found[True] |= tag in ("delete", "replace") and a < b and not ends
-                found[False] |= tag in ("insert", "replace") and c < d
-    return found[more] and not found[not more]
 
 
 def _by_group(rank: int, witness: Witness) -> dict[int, list[Made]]:

@@ -17,8 +17,8 @@ from rankandfile.source.program.places import SourcePlaces
 from .call_paths import CallPath, Frame, Stop, first_unlike
 from .decision import Decision
 from .divergence import CodeDivergence, Side
-from .either_way import shown
 from .found_line import FoundLine
+from .of_two_cohorts.either_way import shown
 from .of_two_cohorts.two_ways import qualified
 
 _TRUE = {"taken", "true", "another round", "holds", "raised", "swallowed", "matched"}

@@ -12,15 +12,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from rankandfile.source.dependence import why
+from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.flow import Point, conditions_at, deciding
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Graph, Node
+from rankandfile.source.lines.branchings import End
+from rankandfile.source.lines.call_paths import CallPath, Stop
+from rankandfile.source.lines.decision import Decision
+from rankandfile.source.lines.reachability import Reachability
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
-
-from .branchings import End
-from .call_paths import CallPath, Stop
-from .decision import Decision
-from .reachability import Reachability
 
 _TESTS = ("if", "while", "for", "ifexp", "boolop", "match", "comprehension", "assert")
 _MOST_TESTS = 12
@@ -49,12 +49,27 @@ def shown(
     stops = [(place, path) for place, path in others if isinstance(place, Stop)]
     passed = [place for place, path in stops if _must_call(path, depth, places)]
     walls = {node for place in passed for node in _at(graph, place)} | decides
+    if isinstance(stop, Stop) and _cleans_up(decision.place, stop.line):
+        # An exception leads there as well.
+        return not goals & _reached(otherwise, walls - goals, raising=True)
     if not goals & _reached(otherwise, walls - goals):
         return True
     # Where both went that way, what is the same on all ranks led both on alike.
     theirs = {node for place, _ in stops[-1:] for node in _at(graph, place)}
     alike = _alike(decision.place, otherwise, theirs, decides, places) if theirs else {}
     return bool(alike) and not goals & _reached(otherwise, walls - goals, alike)
+
+
+def _cleans_up(place: SourcePlace, line: int) -> bool:
+    """Whether the line is passed on the way out of a block, however it ends: in a `finally`, or at a `with`."""
+    return any(
+        (isinstance(node, ast.Try) and any(spans(statement, line) for statement in node.finalbody))
+        or (
+            isinstance(node, (ast.With, ast.AsyncWith))
+            and any(spans(i.context_expr, line) for i in node.items)
+        )
+        for node in ast.walk(place.function.node)
+    )
 
 
 def _alike(
@@ -126,16 +141,20 @@ def _leads_on(path: CallPath, depth: int, places: SourcePlaces) -> bool:
 
 
 def _reached(
-    starts: set[Node], walls: set[Node], only: Mapping[Node, set[Node]] = MappingProxyType({})
+    starts: set[Node],
+    walls: set[Node],
+    only: Mapping[Node, set[Node]] = MappingProxyType({}),
+    raising: bool = False,
 ) -> set[Node]:
-    """Without an exception: any call may raise, and that is told of where it is meant. `only`: where tests lead to."""
+    """Without an exception, unless `raising`: any call may raise, and that is told of where it is meant. `only`: where
+    tests lead to."""
     stack, seen = [*starts], {*starts}
     while stack:
         node = stack.pop()
         if node in walls:
             continue
         for outcome, follower in node.edges:
-            allowed = outcome != RAISED and (node not in only or follower in only[node])
+            allowed = (raising or outcome != RAISED) and (node not in only or follower in only[node])
             if allowed and follower not in seen:
                 seen.add(follower)
                 stack.append(follower)
