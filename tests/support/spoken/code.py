@@ -25,7 +25,7 @@ _QUOTED = (
 )
 _FURTHER = "that goes back to"
 _ENDING = re.compile(r",? (?:and (?:it is|the ranks) never|reduced over) .*$")
-_CODE = re.compile(r"`[^`]*`|\([\w./-]+:\d+\)")
+_CODE = re.compile(r"\bis set at\b|`[^`]*`|\([\w./-]+:\d+\)")
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+")
 _MOST_LINES = 16
 _OWN_DATA = "this rank's own data"
