@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+import pytest
+
 from rankandfile.lab.blind.statements import statements
 from rankandfile.lab.calls import Call, CallLog, Group
+from rankandfile.model.claims import TookBranch
 from rankandfile.model.diagnosis import Call as Said
 from rankandfile.model.diagnosis import Cohort, Diagnosis, Divergence, Job, Location, Verdict, Wait
 
@@ -86,3 +90,69 @@ def test_a_condition_stands_on_its_line(tmp_path: Path) -> None:
     wrong = Location(file="train.py", line=2, condition="loss > best")
     assert false(said(wait, location=right), tmp_path) == []
     assert false(said(wait, location=wrong), tmp_path) == ["train.py:2 is loss > best"]
+
+
+PROGRAM = """\
+def fit():
+    for step in range(9):
+        reduce()
+        if due(step):
+            save()
+            continue
+        log()
+    barrier()
+"""
+
+
+def found_test(truth: bool, shown_by: int, line: int = 4) -> TookBranch:
+    return TookBranch(ranks="2", file="/job/train.py", line=line, truth=truth, shown_by=shown_by)
+
+
+def of_branches(tmp_path: Path, claim: TookBranch, *lines: int) -> list[tuple[str, bool]]:
+    """What is said of the test, where rank 2 made calls from these lines of `fit` since the first one of all."""
+    (tmp_path / "train.py").write_text(PROGRAM)
+    calls = [call(rank, 1, "broadcast", 3) for rank in range(3)]
+    calls += [call(2, n, "all_reduce", line) for n, line in enumerate(lines, 2)]
+    last = Said(op="all_reduce", seq=len(lines) + 1, file="/job/train.py", line=lines[-1])
+    cohorts = [Cohort(ranks="2", call=last), Cohort(ranks="0-1")]
+    diagnosis = said(Wait(ranks="", waits_for="", group="default_pg"), None)
+    diagnosis.verdicts[0].divergence = Divergence(
+        group="default_pg", seq=2, kind="skipped", cohorts=cohorts[:1]
+    )
+    diagnosis.verdicts[0].claims = [claim]
+    numbered = tuple(msgspec.structs.replace(one, n=one.seq) for one in calls)
+    told = statements(diagnosis, CallLog((ALL,), numbered), tmp_path)
+    return [(one.words, one.holds) for one in told if "found line" in one.words]
+
+
+@pytest.mark.parametrize(
+    ("truth", "shown_by", "lines", "holds"),
+    [
+        (True, 5, (5,), [True]),
+        (False, 5, (5,), [False]),
+        (False, 7, (7,), [True]),
+        (True, 7, (7,), [False]),
+        (False, 3, (3,), []),
+        (False, 3, (5, 3), []),
+        (True, 5, (7, 5), [True]),
+    ],
+    ids=[
+        "behind it",
+        "not behind it, where it was",
+        "behind the other outcome",
+        "behind it, where a `continue` keeps it from",
+        "before it: either way leads there",
+        "before it again, with a call behind it in between",
+        "a round before went the other way",
+    ],
+)
+def test_which_way_a_rank_went_is_told_by_where_its_calls_came_from(
+    tmp_path: Path, truth: bool, shown_by: int, lines: tuple[int, ...], holds: list[bool]
+) -> None:
+    assert [one for _, one in of_branches(tmp_path, found_test(truth, shown_by), *lines)] == holds
+
+
+def test_what_a_loop_without_a_break_leads_to_is_behind_its_end(tmp_path: Path) -> None:
+    assert of_branches(tmp_path, found_test(True, 8, line=2), 8) == [
+        ("rank 2 found line 2 of /job/train.py true", False)
+    ]

@@ -220,3 +220,26 @@ def test_who_is_behind_a_loop_that_the_others_are_in_left_it_early(first: str, c
     run = play(3, train=RESUMED.format(first=first))
     verdict = verdict_of(run, 1, "rank_conditional")
     assert locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].cause == cause
+
+
+@pytest.mark.parametrize(("kind", "blames"), [("substituted", []), ("skipped", [1, 3])])
+def test_as_many_against_as_many_by_their_own_data_blame_nobody_at_one_call(
+    kind: str, blames: list[int]
+) -> None:
+    """That all went one way before is what their data said; calls that go on in step are more than that."""
+    body = "if n == 3 and LOSSES[dist.get_rank()] > 5:\n            dist.all_gather(n)"
+    run = play(4, train=PROGRAM.format(body=body).replace("[0, 9]", "[0, 9, 0, 9]"))
+    alone = verdict_of(run, 1)
+    assert alone.divergence is not None
+    one, other = alone.divergence.cohorts
+    cohorts = [msgspec.structs.replace(one, ranks="0,2"), msgspec.structs.replace(other, ranks="1,3")]
+    verdict = msgspec.structs.replace(
+        alone,
+        culprits=[msgspec.structs.replace(alone.culprits[0], rank=rank) for rank in (1, 3)],
+        divergence=msgspec.structs.replace(alone.divergence, kind=kind, cohorts=cohorts),
+    )
+    placed = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert placed.location is not None
+    assert blamed(placed) == blames
+    assert [one.rank for one in placed.suspects] == ([] if blames else [1, 3])
+    assert placed.confidence == ("supported" if blames else "hypothesis")

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rankandfile.lab import calllog, virtual_hosts
+from rankandfile.lab import calllog, linelog, virtual_hosts
 
 _PR_SET_PDEATHSIG = 1
 _POLL_S = 0.05
@@ -102,6 +102,8 @@ def _become_rank(rank: int, plan: dict[str, Any], control: Path) -> None:
     box = _Box(rank, plan, control, calls)
     atexit.register(box.at_exit)
     threading.Thread(target=box.serve, name="blackbox", daemon=True).start()
+    if plan.get("traced"):
+        linelog.install(control / f"lines_{rank}.raw", plan["traced"])
 
 
 def _show_outside(name: str, value: str) -> None:

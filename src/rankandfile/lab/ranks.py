@@ -35,11 +35,20 @@ class Ranks:
     """The running job; use it as a context manager, and nothing of it outlives the block."""
 
     def __init__(
-        self, scenario: Scenario, src: Path, control: Path, *, twin: bool, under: Sequence[str] = ()
+        self,
+        scenario: Scenario,
+        src: Path,
+        control: Path,
+        *,
+        twin: bool,
+        under: Sequence[str] = (),
+        traced: Sequence[tuple[str, int]] = (),
     ) -> None:
-        """`under` is a command that runs the job's own, such as `raf run --`; what ranks print then goes its way."""
+        """`under` is a command that runs the job's own, such as `raf run --`; what ranks print then goes its way.
+        `traced`: files and lines of tests; which line came next, each time, is in `lines_RANK.raw` of `control`."""
         self.scenario = scenario
         self._under = under
+        self._traced = traced
         self.rings = control / "rings"
         self.control = control
         self.src = src
@@ -74,6 +83,7 @@ class Ranks:
             "park_aborts": s.park_aborts and not self.twin,
             "hold_sockets": s.hold_sockets and not self.twin,
             "watched": bool(self._under),
+            "traced": list(self._traced),
         }
         (self.control / "plan.json").write_text(json.dumps(plan))
         with (self.control / "launcher.log").open("wb") as log:

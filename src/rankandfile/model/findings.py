@@ -39,6 +39,9 @@ class SourceFinding(Struct, frozen=True, kw_only=True):
     sentence: Sentence = ""
     """Of the line, and why the ranks can differ there; empty where the evidence has said it all."""
     named: NamedByCode | None = None
+    as_many: bool = False
+    """Each rank's own data decided it, and as many went one way as the other: who did as in the rounds before is not
+    thereby right, nor who did not to blame."""
     causes: tuple[str, ...] = ()
     """What evidence and code agree on as the cause, each more exact than the one before; none: the verdict's stays."""
     implied: tuple[Implied, ...] = ()

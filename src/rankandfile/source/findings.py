@@ -9,6 +9,7 @@ from rankandfile.model.diagnosis import Location, Verdict
 from rankandfile.model.findings import SourceFinding, SourceFindings
 from rankandfile.model.ledger import Note
 
+from .culprits.as_many import as_many
 from .culprits.by_code import named_by_code
 from .culprits.exact_cause import exact_cause
 from .files.tree import SourceTree
@@ -41,6 +42,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
         excerpts=tuple(excerpts(found)),
         sentence=sentence(found, search.places),
         named=named,
+        as_many=as_many(verdict, found),
         causes=(*([cause] if named else []), *([exact] if exact else [])),
         implied=tuple(implied_calls(found.divergence, search.places)) if found.divergence else (),
     )

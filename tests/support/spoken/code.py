@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from rankandfile.lab.blind.arms import arms
+
 _AT = r"(?P<file>[\w./-]+\.py):(?P<line>\d+)"
 #: `trainer.py:40, in fit`, `trainer.py:40 in fit`.
 _IN_FUNCTION = re.compile(
@@ -21,8 +23,12 @@ _QUOTED = (
     re.compile(rf"{_AT}, in [\w.<>]+, (?:by|upon) `(?P<code>[^`]+)`"),
     re.compile(rf"`(?P<code>[^`]+)` is set at {_AT}"),
 )
+_FURTHER = "that goes back to"
+_ENDING = re.compile(r",? (?:and (?:it is|the ranks) never|reduced over) .*$")
+_CODE = re.compile(r"\bis set at\b|`[^`]*`|\([\w./-]+:\d+\)")
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+")
 _MOST_LINES = 16
+_OWN_DATA = "this rank's own data"
 #: A reason -> what some line of the source must have for it.
 _SHOWS = {
     "the rank's own number": r"rank|coordinate|process_index|is_main|is_world|mesh|get_group|stage|member|host|\bme\b",
@@ -32,6 +38,7 @@ _SHOWS = {
     "this process's environment": r"environ|getenv",
     "a signal that this rank alone may get": r"signal",
     "what has reached this rank's queue": r"queue|get|poll|empty|pipe|recv",
+    _OWN_DATA: r"batch(?:es)?|data|loader|dataset|shard|share|gradient|computed|holds|sample|item",
     "the order of a set, which differs from process to process": r"set|\{|hash|dict|vars|keys",
 }
 
@@ -127,10 +134,37 @@ def untrue_of_location(where: Mapping[str, object], sources: Sources) -> Iterato
         yield f"`{condition}` does not stand at {file}:{at}"
     why = str(where.get("why_it_can_differ") or "")
     yield from untrue_of_code(why, sources)
-    if "that goes back to" in why:  # with steps left out: what it depends on may stand in these
+    because = str(where.get("because") or "")
+    # What is this rank's own data is so by its number, a draw, a file: any of them may be shown for it.
+    said = {reason for reason in _SHOWS if reason in because and reason != _OWN_DATA}
+    if _FURTHER in why:
+        # With steps left out: the code of what it depends on may stand in these. What is said of the last one counts.
+        shown = _shown(_CODE.sub("", _ENDING.sub("", why.rpartition(_FURTHER)[2])))
+        if said and shown and not said & shown:
+            yield f"the reason goes back to {sorted(shown)}, and not to {because}: {why}"
         return
-    for reason, pattern in _SHOWS.items():
-        if reason in str(where.get("because") or "") and not re.search(
-            pattern, f"{why} {condition}", re.IGNORECASE
-        ):
-            yield f"nothing in the reason shows {reason}: {why}"
+    for reason in said - _shown(f"{why} {condition}"):
+        yield f"nothing in the reason shows {reason}: {why}"
+
+
+def _shown(words: str) -> set[str]:
+    """The reasons of which there is a word; one in another word, as `time` in `sometimes`, is none."""
+    return {
+        reason
+        for reason, pattern in _SHOWS.items()
+        if re.search(rf"(?<![a-z])(?:{pattern})(?:s|ed|d)?(?![a-z])", words, re.IGNORECASE)
+    }
+
+
+def untrue_of_branch(claim: Mapping[str, object], sources: Sources) -> Iterator[str]:
+    """A claim of the document that ranks found a test true, or false: the line on which they were seen is not behind
+    the other outcome, and the test stands where it is said to."""
+    texts, line = sources.of(str(claim["file"])), claim["line"]
+    if claim.get("claim") != "took_branch" or not texts or not isinstance(line, int):
+        return
+    found = [behind for text in texts if (behind := arms(text, line)) is not None]
+    if len(found) != 1 or claim.get("shown_in") is not None:
+        return
+    barred = found[0].false if claim["truth"] else found[0].true
+    if claim["shown_by"] in barred:
+        yield f"line {claim['shown_by']} is behind the other outcome of {claim['file']}:{line}: {claim}"

@@ -56,6 +56,12 @@ class Witness:
             found.setdefault(call.rank, []).append(call)
         return found
 
+    def has(self, rank: int) -> bool:
+        """Whether anything is known of such a rank: it is of a group, or left something."""
+        members = {each for group in self.groups for each in group.members}
+        known = {*members, *self.by_rank, *self.ends, *self.stands, *self.whole}
+        return not known or rank in known
+
 
 def untrue(one: Spoken, witness: Witness) -> Iterator[str]:
     """What of a statement is not so, as far as the witness can tell."""
@@ -234,24 +240,49 @@ _OF_PATHS = (
 
 
 def _did(one: Spoken, rank: int, witness: Witness) -> str:
-    """What a headline says of a rank, by its calls counted against those of its peers; by its end."""
+    """What a headline says of a rank, by its calls held against those of its peers; by its end."""
+    if not witness.has(rank):
+        return "there is no such rank"
     if one.what in ("killed", "exited", "aborted itself"):
         end = witness.ends.get(rank)
         return f"its end was {end}" if end is not None and (end[2] or end[0] == 0) else ""
-    if one.what not in (*_OF_ABSENCE, *_OF_EXCESS) or rank not in witness.whole or witness.wrapped:
+    if rank not in witness.whole or witness.wrapped or not witness.by_rank.get(rank):
         return ""
-    mine = witness.by_rank.get(rank, [])
-    peers = [witness.by_rank[peer] for peer in witness.by_rank.keys() & witness.whole - {*one.ranks}]
-    if not peers or not mine:
+    peers = witness.by_rank.keys() & witness.whole - {*one.ranks}
+    if one.what in _OF_PATHS and (like := [peer for peer in peers if _all_alike(rank, peer, witness)]):
+        return f"it made the same calls as rank {like[0]}"
+    mine = witness.by_rank[rank]
+    others = [witness.by_rank[peer] for peer in peers]
+    if not others:
         return ""
     # Who left a call out and went on makes more than those who wait in it; who is held in another one, fewer.
-    most, least = max(map(len, peers)), min(map(len, peers))
+    most, least = max(map(len, others)), min(map(len, others))
     absent, besides = (one.what in kind for kind in (_OF_ABSENCE, _OF_EXCESS))
-    if absent and len(mine) <= most and not any(any(_left_out(calls, mine)) for calls in peers):
+    if absent and len(mine) <= most and not any(any(_left_out(calls, mine)) for calls in others):
         return "it left out no call of any other"
-    if besides and len(mine) >= least and not any(any(_left_out(mine, calls)) for calls in peers):
+    if besides and len(mine) >= least and not any(any(_left_out(mine, calls)) for calls in others):
         return "it made no call that another did not"
     return ""
+
+
+def _all_alike(rank: int, peer: int, witness: Witness) -> bool:
+    """Both are in the same groups, and made the same calls in each, from the same lines."""
+    mine, theirs = (_by_group(one, witness) for one in (rank, peer))
+    told = all(made.places for calls in mine.values() for made in calls)
+    return told and {group: [_key(made) for made in calls] for group, calls in mine.items()} == {
+        group: [_key(made) for made in calls] for group, calls in theirs.items()
+    }
+
+
+def _by_group(rank: int, witness: Witness) -> dict[int, list[Made]]:
+    found: dict[int, list[Made]] = {}
+    for made in witness.by_rank.get(rank, ()):
+        found.setdefault(made.group, []).append(made)
+    return found
+
+
+def _key(made: Made) -> tuple[str, tuple[Place, ...]]:
+    return made.op, made.places
 
 
 _NTH = re.compile(r"(?P<least>at least )?the (?P<nth>\d+)(?:st|nd|rd|th) call by this path")

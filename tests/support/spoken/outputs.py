@@ -18,7 +18,7 @@ from rankandfile.render.card import card
 from rankandfile.render.formats import markdown
 from rankandfile.render.report import page
 
-from .code import Sources, untrue_of_code, untrue_of_location
+from .code import Sources, untrue_of_branch, untrue_of_code, untrue_of_location
 from .reading import header_of, listed, of_branch, of_cohort, of_sentence, of_wait, ranks_in
 from .statement import Named, Spoken
 
@@ -72,6 +72,9 @@ def told_of_code(bench: Bench, sources: Sources) -> Iterator[str]:
         if verdict["location"] is not None:
             yield from untrue_of_location(verdict["location"], sources)
         yield from untrue_of_code(verdict["sentence"], sources)
+        for claim in verdict["claims"]:
+            if claim["claim"] == "took_branch":
+                yield from untrue_of_branch(claim, sources)
     file = io.StringIO()
     Console(file=file, width=_WIDE, color_system=None, legacy_windows=False).print(
         card(bench.diagnosis, width=_WIDE, verbose=True)

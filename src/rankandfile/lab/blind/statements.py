@@ -1,7 +1,7 @@
 """What a diagnosis says of calls, held against the log of calls, which is independent of any recorder and analyser.
 
 Only what the log can decide is checked: who waits in which call of which group, who has not come, what each cohort did
-where they part, and that the condition stands on its line.
+where they part, that the condition stands on its line, and which way ranks went there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 from rankandfile.lab.calls import Call, CallLog, Group
 from rankandfile.lab.truth import long_ranks
-from rankandfile.model.diagnosis import Cohort, Diagnosis, Divergence, Location, Wait
+from rankandfile.model.diagnosis import Cohort, Diagnosis, Divergence, Location, Verdict, Wait
+
+from .branches import branches
 
 #: Of these divergences it is said that whom one waits for has not made the call.
 _NOT_CALLED = ("skipped", "extra", "substituted", "absent")
@@ -31,6 +33,7 @@ def statements(said: Diagnosis, log: CallLog, src: Path) -> list[Statement]:
             *(one for wait in verdict.waits for one in _of_wait(wait, verdict.divergence, log)),
             *_of_divergence(verdict.divergence, log),
             *_of_location(verdict.location, src),
+            *_of_branches(verdict, log, src),
         )
     ]
 
@@ -78,6 +81,14 @@ def _of_location(place: Location | None, src: Path) -> Iterator[Statement]:
     text = "".join("".join(found[0].read_text(encoding="utf-8").splitlines()[line - 1 : line + 9]).split())
     wanted = "".join(place.condition.removesuffix("…").split())
     yield Statement(f"{place.file}:{line} is {place.condition}", wanted in text)
+
+
+def _of_branches(verdict: Verdict, log: CallLog, src: Path) -> Iterator[Statement]:
+    for one in branches(verdict, log, src):
+        if one.so is not None:
+            found = "true" if one.claim.truth else "false"
+            words = f"rank {one.rank} found line {one.claim.line} of {one.claim.file} {found}"
+            yield Statement(words, one.so)
 
 
 def _words(cohort: Cohort) -> str:

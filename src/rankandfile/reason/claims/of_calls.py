@@ -67,6 +67,8 @@ def issued(raw: Raw, claim: Issued) -> set[int]:
     if row is not None and (abroad := ranks - made - raw.members(row["group"])):
         made |= _in_like_groups(raw, claim, row, abroad)
     unrecorded = ranks - made - set(there["rank"].to_list())
+    if not unrecorded:
+        return made
     with_others = there.filter("open")["rank"].to_list()
     seen = _stands_there(raw, claim, unrecorded) | _stands_with(raw, unrecorded, with_others)
     return made | _waits_by_log(raw, claim, unrecorded) | seen

@@ -9,7 +9,7 @@ import polars as pl
 from rankandfile.model.claims import Ended, Logged, StandsAt, TookBranch, ranks_of
 
 from .raw import Raw, Row
-from .seen import called_from, seen_at
+from .seen import came_by, seen_at
 
 _STACK = re.compile(r"S(\d+):(\d+)$")
 _WORD = re.compile(r"\w+")
@@ -43,8 +43,7 @@ def _cited(raw: Raw, claim: StandsAt) -> bool:
 def took_branch(raw: Raw, claim: TookBranch) -> set[int]:
     """A line behind the condition is in a stack of the rank, or among those that its calls were made from."""
     file = claim.shown_in or claim.file
-    seen = set(seen_at(raw.case, file, claim.shown_by)["rank"].to_list())
-    return set(ranks_of(claim)) & (seen | called_from(raw.case, file, claim.shown_by))
+    return set(ranks_of(claim)) & came_by(raw.case, file, claim.shown_by)
 
 
 def ended(raw: Raw, claim: Ended) -> set[int]:

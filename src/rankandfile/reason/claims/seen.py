@@ -12,20 +12,19 @@ def seen_at(case: Case, file: str, line: int | None) -> pl.DataFrame:
     return case.snapshots.filter(pl.col("stack").is_in(_stacks(case, file, line).implode()))
 
 
-def called_from(case: Case, file: str, line: int | None) -> set[int]:
-    """Ranks with a recorded call that was made from below this line."""
+def came_by(case: Case, file: str, line: int | None) -> set[int]:
+    """Ranks with this line in a snapshot, or with a recorded call that was made from below it."""
     stacks = _stacks(case, file, line)
-    return (
-        set(case.calls.filter(pl.col("stack").is_in(stacks.implode()))["rank"].to_list())
-        if stacks.len()
-        else set()
-    )
+    if not stacks.len():
+        return set()
+    rows = (table.filter(pl.col("stack").is_in(stacks.implode())) for table in (case.snapshots, case.calls))
+    return {rank for found in rows for rank in found["rank"].unique().to_list()}
 
 
 def _stacks(case: Case, file: str, line: int | None) -> pl.Series:
     # A stack with frames in C names a file without its folders, where another has all of them.
     whole = pl.col("file").cast(pl.String)
     same = (whole == file) | whole.str.ends_with(f"/{file}") | pl.lit(file).str.ends_with(pl.lit("/") + whole)
-    frames = case.frames.filter((pl.col("line") == line) & same)["frame"]
-    has = pl.col("frames").list.eval(pl.element().is_in(frames.implode())).list.any()
-    return case.stacks.filter(has)["stack"]
+    frames = case.frames.filter(pl.col("line") == line).filter(same)["frame"]
+    each = case.stacks.select("stack", "frames").explode("frames")
+    return each.filter(pl.col("frames").is_in(frames.implode()))["stack"].unique()

@@ -52,6 +52,14 @@ def _whom_it_names(verdict: Verdict, said: SourceFinding, _check: Check) -> Verd
     )
 
 
+def _as_many(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
+    if not said.as_many:
+        return verdict
+    return msgspec.structs.replace(
+        verdict, confidence="hypothesis", culprits=[], suspects=verdict.culprits, victims=""
+    )
+
+
 def _which_exact_cause(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
     for cause in said.causes:
         verdict = _of_cause(verdict, cause)
@@ -103,7 +111,7 @@ def _not_yet_there(verdict: Verdict, said: SourceFinding, check: Check) -> Verdi
 
 
 #: What the code adds, each to what was added before it.
-ADDED_BY_CODE = (_whom_it_names, _which_exact_cause, _at_which_line, _not_yet_there)
+ADDED_BY_CODE = (_whom_it_names, _as_many, _which_exact_cause, _at_which_line, _not_yet_there)
 
 
 def _with_code(verdict: Verdict, said: SourceFinding | None, check: Check) -> Verdict:

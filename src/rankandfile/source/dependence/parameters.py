@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rankandfile.source.program.modules import Function
@@ -11,8 +13,10 @@ from rankandfile.source.registry.entry import Source
 
 from . import origins
 from .frame import Frame, called
+from .index import MOST_SITES
+from .objects.called_later import Later, calls_later
 from .objects.frameworks_own import hook_parameter, outside
-from .syntax import Path, text
+from .syntax import Path, constant, text
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -49,12 +53,44 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
             found.append(
                 value.by(Link(file, site.call.lineno, name, f"is passed as `{code}` ({place})", code))
             )
+    found += _as_listener(ev, name, frame, path)
     if found:
         return join(found)
     hooked = hook_parameter(frame.function, name)
     if isinstance(hooked, Source):
         return origins.from_table(hooked, ast.copy_location(ast.Name(name), frame.function.node), frame)
     return UNKNOWN
+
+
+def _as_listener(ev: Evaluator, name: str, frame: Frame, path: Path) -> list[Value]:
+    """What it is given where it is called as something that was handed over: by whoever calls what it was kept for."""
+    if isinstance(frame.function.node, (ast.Module, ast.Lambda)):
+        return []
+    found: list[Value] = []
+    for later in islice(calls_later(ev.objects, frame.function), MOST_SITES):
+        for outer in _emitters(ev, later, frame):
+            if outer.too_deep:
+                return [UNKNOWN]
+            inside = called(frame.function, later.site.call, outer, later.bound)
+            given = (inside.given or {}).get(name)
+            if given is not None:
+                found.append(ev.value(given.value, given.frame, (*given.path, *path)))
+    return found
+
+
+def _emitters(ev: Evaluator, later: Later, frame: Frame) -> Iterator[Frame]:
+    """The function that calls it, from each place that asks for what it was kept under."""
+    emitter = later.site.function
+    sites = ev.objects.callers(emitter)
+    if not sites or not later.asked:
+        yield Frame(emitter, None, frame.depth + 1)
+        return
+    for site, bound in sites:
+        outer = called(emitter, site.call, Frame(site.function, None, frame.depth + 1), bound)
+        asked = (outer.given or {}).get(later.asked)
+        key = constant(asked.value) if asked is not None else None
+        if key is None or later.key is None or key == later.key:
+            yield outer
 
 
 def _handed_over_by_autograd(function: Function, name: str) -> bool:

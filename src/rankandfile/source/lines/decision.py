@@ -51,6 +51,8 @@ class Decision(Struct, frozen=True):
     normal: tuple[int, ...] = ()
     """Ranks that can have come to it and taken the normal side's way, by what is known of each."""
     culprit: tuple[int, ...] = ()
+    by_number: bool = False
+    """What is known of each of these ranks alone makes it come out so."""
 
 
 class Sides(NamedTuple):
@@ -116,7 +118,10 @@ def decisions(
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
             if supposed <= MOST_IN_SIGHT and not (condition.kind == "for" and branching.rounds > 1):
                 weight = (supposed, nth, distance)
-                found.append(Decision(branching, place, condition, reason, weight, normal, culprit))
+                alone = proved is not None and _each(
+                    normal, culprit, condition, place.function, sides, outcomes
+                )
+                found.append(Decision(branching, place, condition, reason, weight, normal, culprit, alone))
     return sorted(found, key=lambda decision: decision.weight)
 
 
@@ -177,6 +182,23 @@ def _by_number(condition: Condition, function: Function, sides: Sides, truth: bo
     yes, no = (one, other) if truth else (other, one)
     words = f"`{text(node)}` is true on rank {yes} and false on rank {no}, by what each is in the job"
     return Reason("varying", source="rank_api", sentence=words)
+
+
+def _each(
+    normal: tuple[int, ...],
+    culprit: tuple[int, ...],
+    condition: Condition,
+    function: Function,
+    sides: Sides,
+    outcomes: tuple[bool | None, bool | None],
+) -> bool:
+    """Whether the test can come out in no other way on any of them."""
+    node = condition.node
+    return isinstance(node, ast.expr) and all(
+        sides.ways(rank, node, function) == {truth}
+        for ranks, truth in zip((normal, culprit), outcomes, strict=True)
+        for rank in ranks
+    )
 
 
 def _ways_of(function: Function, sides: Sides, part: ast.expr) -> tuple[frozenset[bool], frozenset[bool]]:

@@ -77,13 +77,17 @@ PARTED_LATER = ("changed", "keyed")
 def sentence(found: FoundLine, places: SourcePlaces) -> Sentence:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.divergence is not None:
-        return told(_parted(found), _because(found), found.story, _unwritten(found.divergence, places))
+        return told(
+            _parted(found, places), _because(found), found.story, _unwritten(found.divergence, places)
+        )
     if found.kind in PARTED_LATER and found.decision is not None and found.divergence is not None:
         test = found.decision.condition
         asked = replace(
             found, place=found.decision.place, line=test.line, condition=test.text, kind="decision"
         )
-        return told(_parted(asked), found.story, _because(found), _unwritten(found.divergence, places))
+        return told(
+            _parted(asked, places), found.story, _because(found), _unwritten(found.divergence, places)
+        )
     return _of_another_kind(found, places)
 
 
@@ -117,9 +121,9 @@ def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
     return ""
 
 
-def _parted(found: FoundLine) -> Clause | str:
+def _parted(found: FoundLine, places: SourcePlaces) -> Clause | str:
     """With which ranks took which way, of those that were seen behind the test."""
-    took = list(took_branch(found))
+    took = list(took_branch(found, places))
     ways = {(claim.line, claim.truth): word for word, claim in took}
     if not took:
         return _decided(found)

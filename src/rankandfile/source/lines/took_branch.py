@@ -1,6 +1,7 @@
 """Which way each side of a parting went at its test, as claims: the line behind the test on which a side was seen.
 
-What is claimed is held against the text once more: a line inside the arm that a rank did not take shows nothing.
+What is claimed is held against the text once more: a line inside the arm that a rank did not take shows nothing, nor
+one to which it can have come either way. What each rank is in the job may show it all the same.
 """
 
 from __future__ import annotations
@@ -11,17 +12,21 @@ from collections.abc import Iterator
 from rankandfile.model.claims import TookBranch
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.dependence.syntax import spans
+from rankandfile.source.program.places import SourcePlaces
 
 from .call_paths import CallPath, Frame, Stop, first_unlike
 from .decision import Decision
-from .divergence import Side
+from .divergence import CodeDivergence, Side
 from .found_line import FoundLine
+from .of_two_cohorts.either_way import shown
+from .of_two_cohorts.two_ways import qualified
 
 _TRUE = {"taken", "true", "another round", "holds", "raised", "swallowed", "matched"}
 
 
-def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
-    """The outcome in a word, and the claim, of each side that was seen behind the test; the culprit's first."""
+def took_branch(found: FoundLine, places: SourcePlaces) -> Iterator[tuple[str, TookBranch]]:
+    """The outcome in a word, and the claim, of each side that was seen behind the test, and can have come there by that
+    outcome alone; the culprit's first."""
     decision, parted = found.decision, found.divergence
     if decision is None or parted is None or parted.own:
         return
@@ -40,7 +45,11 @@ def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
         left = _left(parted.before, side, branching.depth) if passed else None
         behind = isinstance(stop, Stop) and _shows(decision, stop.line, outcome in _TRUE)
         seen = stop if isinstance(stop, Stop) and behind else left
-        if ranks and seen is not None:
+        if (
+            ranks
+            and seen is not None
+            and (decision.by_number or _only_so(decision, parted, side, outcome, places))
+        ):
             yield (
                 outcome,
                 TookBranch(
@@ -52,6 +61,20 @@ def took_branch(found: FoundLine) -> Iterator[tuple[str, TookBranch]]:
                     shown_in=left.file if left is not None else None,
                 ),
             )
+
+
+def _only_so(
+    decision: Decision, parted: CodeDivergence, side: Side, outcome: str, places: SourcePlaces
+) -> bool:
+    """Whether the side cannot have come to where it was seen upon another outcome."""
+    branching = decision.branching
+    of_culprit = side is parted.culprit
+    own, other = branching.normal, branching.culprit
+    others = parted.culprit
+    if of_culprit:
+        own, other, others = other, own, parted.normal
+    made = ((branching.after, qualified(places, parted.before)), (other, qualified(places, others.path)))
+    return shown(decision, outcome, own, made, places)
 
 
 def _left(before: CallPath, side: Side, depth: int) -> Frame | None:

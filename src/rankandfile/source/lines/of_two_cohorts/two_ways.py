@@ -12,6 +12,7 @@ from rankandfile.source.lines.decision import MOST_ASKED, Sides
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_of
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.lines.reachability import Reachability
+from rankandfile.source.program.places import SourcePlaces
 
 
 def sides_of(search: Search, divergence: CodeDivergence) -> Sides:
@@ -33,19 +34,21 @@ def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]
         if not side.path and not search.paths.left(side.rank):
             # It made no further call, and nobody saw where it was: it may be anywhere.
             return []
-    normal: CallPath | End = qualified(search, divergence.normal.path) or "end"
-    culprit: CallPath | End = qualified(search, divergence.culprit.path) or "end"
-    return branchings(qualified(search, divergence.before), normal, culprit, Reachability(search.places))
+    normal: CallPath | End = qualified(search.places, divergence.normal.path) or "end"
+    culprit: CallPath | End = qualified(search.places, divergence.culprit.path) or "end"
+    return branchings(
+        qualified(search.places, divergence.before), normal, culprit, Reachability(search.places)
+    )
 
 
-def qualified(search: Search, path: CallPath) -> CallPath:
+def qualified(places: SourcePlaces, path: CallPath) -> CallPath:
     """Functions by their full names: two classes of a file may each have a `forward`. A run of a framework's frames is
     one step of the way: what it does between the user's functions is its own business."""
     path = tuple(_through_as_one(path))
-    places = [search.places.find(frame) for frame in path]
+    found = [places.find(frame) for frame in path]
     return tuple(
         frame._replace(function=place.function.qualname) if place is not None and place.known else frame
-        for frame, place in zip(path, places, strict=True)
+        for frame, place in zip(path, found, strict=True)
     )
 
 

@@ -1,0 +1,32 @@
+"""Whom the rounds before do not name: several ranks against as many, by what is each one's own.
+
+What strikes one rank seldom strikes two alike. Where a test of each rank's own data parts two ranks from two, both ways
+are of the same program: that all went one way in the rounds before is what their data happened to say. Calls that go on
+in step behind a call left out, or made besides, are more than that.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.culprits.by_few import ranks_of, sides
+from rankandfile.source.lines.found_line import FoundLine
+
+_SEVERAL = 2
+
+
+def as_many(verdict: Verdict, found: FoundLine) -> bool:
+    """Whether the side that is blamed is as large as the other, and only its own data speaks against it."""
+    decision, parted = found.decision, found.divergence
+    told = verdict.divergence
+    if told is None or told.kind != "substituted" or verdict.family != "paths":
+        return False
+    if found.kind != "decision" or decision is None or parted is None or parted.own:
+        return False
+    one, other = (set(ranks_of(side)) for side in sides(parted))
+    own_data = found.reason is not None and found.reason.source == "local_data"
+    return (
+        own_data
+        and decision.condition.kind == "if"
+        and len(one) == len(other) >= _SEVERAL
+        and {culprit.rank for culprit in verdict.culprits} in (one, other)
+    )
