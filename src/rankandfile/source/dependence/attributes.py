@@ -11,7 +11,7 @@ from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uniform, sanitiser, source
 
-from . import control, counted, instances, origins, returned
+from . import control, counted, instances, namespaces, origins, returned
 from .assignments import Definition
 from .frame import Frame, Instance, called
 from .objects.of_expressions import property_of
@@ -87,7 +87,8 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
             found.append(UNIFORM)
     if found:
         return join(found)
-    return ev.value(e.value, frame, (("attr", e.attr), *path))
+    kept = namespaces.of_namespace(ev, e, frame, path)
+    return kept if kept is not None else ev.value(e.value, frame, (("attr", e.attr), *path))
 
 
 def _by_class(found: list[Instance]) -> dict[Class, list[Instance]]:

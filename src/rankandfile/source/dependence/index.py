@@ -93,12 +93,16 @@ class Index:
 
     @cached_property
     def stores(self) -> dict[str, list[tuple[Function, str]]]:
-        """Attribute -> functions that store it into something, with the dotted name stored to."""
+        """Attribute -> functions that store it into something, or put something into it, with the dotted name."""
         found: dict[str, list[tuple[Function, str]]] = {}
         for module in self.modules:
             for function in module.functions:
                 for node in own_nodes(function):
-                    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                        node = node.value
+                    elif not isinstance(getattr(node, "ctx", None), ast.Store):
+                        continue
+                    if isinstance(node, ast.Attribute):
                         name = dotted(node)
                         if name is not None:
                             found.setdefault(node.attr, []).append((function, name))
@@ -171,6 +175,21 @@ class Index:
                 name = given.attr if isinstance(given, ast.Attribute) else getattr(given, "id", "")
                 if name in self.defined:
                     found.setdefault(name, []).append((site, given))
+        return found
+
+    @cached_property
+    def objects_handed_over(self) -> dict[Class, list[tuple[Site, ast.expr]]]:
+        """A class -> calls that are given an object of it: `self`, in its own methods, or one that is made there."""
+        found: dict[Class, list[tuple[Site, ast.expr]]] = {}
+        for site in (site for sites in self._calls.values() for site in sites):
+            for given in site.call.args:
+                cls: object = None
+                if isinstance(given, ast.Name) and given.id == "self":
+                    cls = enclosing_class(site.function)
+                elif isinstance(given, ast.Call):
+                    cls = resolve(site.function, given.func)
+                if isinstance(cls, Class):
+                    found.setdefault(cls, []).append((site, given))
         return found
 
     @cached_property

@@ -16,7 +16,7 @@ from .frame import Frame, called
 from .index import MOST_SITES
 from .objects.called_later import Later, calls_later
 from .objects.frameworks_own import hook_parameter, outside
-from .syntax import Path, constant, text
+from .syntax import Path, text, word
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _emitters(ev: Evaluator, later: Later, frame: Frame) -> Iterator[Frame]:
     for site, bound in sites:
         outer = called(emitter, site.call, Frame(site.function, None, frame.depth + 1), bound)
         asked = (outer.given or {}).get(later.asked)
-        key = constant(asked.value) if asked is not None else None
+        key = word(asked.value) if asked is not None else None
         if key is None or later.key is None or key == later.key:
             yield outer
 

@@ -76,6 +76,11 @@ def constant(e: ast.expr | None) -> object:
     return e.value if isinstance(e, ast.Constant) else None
 
 
+def word(e: ast.expr | None) -> object:
+    """What stands for itself as a key: the value of a literal, or the name of a member: `Events.SAVED`."""
+    return dotted(e) if isinstance(e, ast.Attribute) else constant(e)
+
+
 def stored(target: ast.expr, path: Path = ()) -> Iterator[tuple[ast.expr, Path]]:
     """The single targets of an assignment, each with the part of the value that it gets."""
     if isinstance(target, (ast.Tuple, ast.List)):

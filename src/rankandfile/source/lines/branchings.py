@@ -61,7 +61,13 @@ def branchings(
             rounds = max(rounds_one, rounds_other) if together else rounds_one + rounds_other
             for branching in _between(before, normal, culprit, one, other, rounds, reachability):
                 found.setdefault(branching)
-    return sorted(found, key=lambda branching: (branching.guessed, branching.rounds, -branching.depth))
+    return sorted(found, key=_order)
+
+
+def _order(branching: Branching) -> tuple[bool, int, int]:
+    """Where both sides were seen, the innermost is the simplest. Of functions that only one is known to have come into,
+    the outermost: who never came there did not come any deeper."""
+    return branching.guessed, branching.rounds, branching.depth if branching.guessed else -branching.depth
 
 
 def _moves(before: CallPath, to: CallPath | End, reachability: Reachability) -> Iterator[tuple[int, int]]:

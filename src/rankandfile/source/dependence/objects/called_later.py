@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.index import MOST_SITES, Site
-from rankandfile.source.dependence.syntax import COMPREHENSIONS, ancestors, argument, constant
+from rankandfile.source.dependence.syntax import COMPREHENSIONS, ancestors, argument, word
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, enclosing_class, lineage, method, resolve
 from rankandfile.source.program.scopes import own_nodes
@@ -53,21 +53,17 @@ def called_later(objects: Objects, function: Function) -> Iterator[Site]:
 
 def calls_later(objects: Objects, function: Function) -> Iterator[Later]:
     """The same, with what tells one listener from another."""
-    for site, given in islice(objects.index.handed_over.get(function.name, ()), MOST_SITES):
-        if not _is(objects, site.function, given, function):
-            continue
+    for site, given in islice(_handed_over(objects, function), MOST_SITES):
+        bound = function.owner is not None
+        if isinstance(site.call.func, ast.Call):
+            yield from _by_decorator(objects, site.function, site.call.func, site.call.func, bound)
         for target in targets_of(objects, site):
             inside = called(target, site.call, Frame(site.function), bound=target.owner is not None)
             names = {name for name, argument in (inside.given or {}).items() if argument.value is given}
             for kept in _kept_in(target, names):
                 key = (inside.given or {}).get(kept.key)
-                value = constant(key.value) if key is not None else None
-                yield from _calls(objects, kept, isinstance(given, ast.Attribute), value)
-    yield from _by_decorators(objects, function)
-
-
-def _by_decorators(objects: Objects, function: Function) -> Iterator[Later]:
-    """A decorator that keeps what it is put before: `@events.on("saved")`, `@events.listener`."""
+                value = word(key.value) if key is not None else None
+                yield from _calls(objects, kept, bound, value)
     where = function.parent
     for decorator in getattr(function.node, "decorator_list", ()) if where is not None else ():
         assert where is not None
@@ -75,14 +71,31 @@ def _by_decorators(objects: Objects, function: Function) -> Iterator[Later]:
         call = made_by or ast.copy_location(
             ast.Call(decorator, [ast.Name(function.name, ast.Load())], []), decorator
         )
-        for maker in targets_of(objects, Site(where, call)):
-            inside = called(maker, call, Frame(where), bound=maker.owner is not None)
-            takers = [maker] if made_by is None else [f for f in maker.module.functions if f.parent is maker]
-            for taker in takers:
-                own = taker.owner is not None and made_by is None
-                for kept in _kept_in(taker, set(taker.parameters[1:2] if own else taker.parameters[:1])):
-                    key = (inside.given or {}).get(kept.key) if made_by is not None else None
-                    yield from _calls(objects, kept, False, constant(key.value) if key else None)
+        yield from _by_decorator(objects, where, call, made_by, False)
+
+
+def _handed_over(objects: Objects, function: Function) -> Iterator[tuple[Site, ast.expr]]:
+    """Calls that are given the function, or an object that is called like it."""
+    for site, given in objects.index.handed_over.get(function.name, ()):
+        if _is(objects, site.function, given, function):
+            yield site, given
+    if function.name == "__call__" and function.owner is not None:
+        yield from objects.index.objects_handed_over.get(Class(function.module, function.owner), ())
+
+
+def _by_decorator(
+    objects: Objects, where: Function, call: ast.Call, made_by: ast.Call | None, bound: bool
+) -> Iterator[Later]:
+    """What a decorator that keeps what it is put before calls: `@events.on("saved")`, `@events.listener`; also where it
+    is written as the call that it is, `events.on("saved")(save)`."""
+    for maker in targets_of(objects, Site(where, call)):
+        inside = called(maker, call, Frame(where), bound=maker.owner is not None)
+        takers = [maker] if made_by is None else [f for f in maker.module.functions if f.parent is maker]
+        for taker in takers:
+            own = taker.owner is not None and made_by is None
+            for kept in _kept_in(taker, set(taker.parameters[1:2] if own else taker.parameters[:1])):
+                key = (inside.given or {}).get(kept.key) if made_by is not None else None
+                yield from _calls(objects, kept, bound, word(key.value) if key else None)
 
 
 def _calls(objects: Objects, kept: _Kept, bound: bool, key: object) -> Iterator[Later]:

@@ -1,0 +1,44 @@
+"""Objects that are made to have anything put into them: `state = SimpleNamespace(epoch=0)`, `state.loss = loss`.
+
+In: an attribute of such an object. Out: its value, by what it was made with and by whatever is stored in that attribute
+of any such object.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from . import control
+from .assignments import Definition
+from .frame import Frame
+from .index import MOST_SITES
+from .reaching_assignments import reaching
+from .stores import object_stored_to
+from .syntax import Path, argument
+from .value import Value, join
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+_KINDS = {"types.SimpleNamespace", "argparse.Namespace"}
+
+
+def of_namespace(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Value | None:
+    """None where it is no such object, or nothing is ever stored in the attribute."""
+    made = [each for each in ev.objects.of(e.value, frame) if each.type in _KINDS]
+    if not made:
+        return None
+    stored: list[tuple[Frame, Definition]] = []
+    for function, name in ev.index.stores.get(e.attr, [])[: MOST_SITES * 4]:
+        for d in reaching(function).everywhere(name):
+            target = object_stored_to(d, e.attr)
+            inside = Frame(function, None, frame.depth + 1)
+            known = target is not None and d.how not in ("outside", "called")
+            if known and target is not None and _KINDS & set(ev.objects.externals(target, inside)):
+                stored.append((inside, d))
+    if not stored or Frame(frame.function, None, frame.depth + 1).too_deep:
+        return None
+    given = [(argument(each.made, e.attr), each.frame) for each in made if isinstance(each.made, ast.Call)]
+    first = [ev.value(value, outer, path) for value, outer in given if value is not None]
+    return join([*first, control.stored_anywhere(ev, stored, path, before=bool(first))])
