@@ -12,6 +12,7 @@ from rankandfile.model.ledger import Note
 from .culprits.as_many import as_many
 from .culprits.by_code import named_by_code
 from .culprits.exact_cause import exact_cause
+from .culprits.ways import with_culprits
 from .files.tree import SourceTree
 from .lines.excerpt import excerpts
 from .lines.finder import find
@@ -36,7 +37,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     # Where the code has somebody to name, the cause is no longer open.
     cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
     cause = (named.cause if named else None) or cause
-    exact = exact_cause(cause, found, search.places)
+    exact = exact_cause(cause, with_culprits(found, named.ranks) if named else found, search.places)
     return SourceFinding(
         location=_location(found, search.places),
         excerpts=tuple(excerpts(found)),

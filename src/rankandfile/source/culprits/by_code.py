@@ -10,7 +10,6 @@ with them. Nobody is blamed who waits on the same side as all who wait.
 from __future__ import annotations
 
 import ast
-from itertools import groupby
 
 import polars as pl
 
@@ -30,11 +29,12 @@ from rankandfile.source.culprits.by_few import (
     who_ran_out,
     who_stopped,
 )
-from rankandfile.source.lines.call_paths import CallPaths, Made
-from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
+from rankandfile.source.lines.call_paths import CallPaths
+from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
 from .guard_clause import who_turned_back
+from .usual_way import left_the_usual, made_a_new_call
 from .ways import over_for
 
 #: A test of the rank itself is not far from where the rank is asked for.
@@ -53,8 +53,6 @@ _OWN_DATA = Heuristic(
 _KINDS = ("decision", "caught", "flag", "again")
 #: What comes to a process from outside, at some time, and to others not.
 _FROM_OUTSIDE = ("signal", "exception", "file_system", "environment", "memory", "network")
-#: Rounds before that show which way is the usual one.
-_ROUNDS = 3
 
 
 def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> NamedByCode | None:
@@ -142,7 +140,7 @@ def _gave_up(paths: CallPaths) -> bool:
 def _whom_it_came_to(
     verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
 ) -> NamedByCode | None:
-    odd = _left_the_usual(divergence, paths)
+    odd = left_the_usual(divergence, paths)
     if odd is None or _CAME_TO_ONE.off:
         return None
     ranks, file = ranks_of(odd), found.place.path.rsplit("/", 1)[-1]
@@ -161,7 +159,7 @@ def _turned_back(
     verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
 ) -> NamedByCode | None:
     return (
-        who_turned_back(verdict, found, divergence, _left_the_usual(divergence, paths))
+        who_turned_back(verdict, found, divergence, left_the_usual(divergence, paths))
         if divergence.exact
         else None
     )
@@ -171,7 +169,9 @@ def _whose_data_said_so(
     verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
 ) -> NamedByCode | None:
     """A test of each rank's own data came out on one as it never had on any: that one did something new."""
-    odd = _left_the_usual(divergence, paths)
+    odd = left_the_usual(divergence, paths)
+    if odd is None and found.decision is not None and found.decision.condition.kind == "if":
+        odd = made_a_new_call(divergence, paths)
     varies = found.reason is not None and found.reason.level == "varying"
     if odd is None or not varies or verdict.cause == "undetermined" or _OWN_DATA.off:
         return None
@@ -205,35 +205,6 @@ def _who_began_again(found: FoundLine, divergence: CodeDivergence) -> NamedByCod
         sentence=f"Who begins once more what the others are in the middle of is out of step with them: "
         f"{ranks_in_words(divergence.culprit)} did.",
     )
-
-
-def _left_the_usual(divergence: CodeDivergence, paths: CallPaths) -> Side | None:
-    """The side that went another way than both did, each time before, after the last call that they made alike."""
-    both = sides(divergence)
-    went = set()
-    for side in both:
-        calls = paths.calls(side.rank)
-        at = next((i for i, made in enumerate(calls) if made is side.call), len(calls))
-        places = _places_in_row(calls)
-        if not at or calls[at - 1].path != divergence.before:
-            return None
-        earlier = [
-            after.path
-            for place, made, after in zip(places, calls, calls[1:at], strict=False)
-            if (made.path, place) == (divergence.before, places[at - 1])
-        ]
-        if len(earlier) < _ROUNDS:
-            return None
-        went |= set(earlier)
-    odd = [side for side in both if {side.path} != went]
-    return odd[0] if len(went) == len(odd) == 1 and divergence.before else None
-
-
-def _places_in_row(calls: list[Made]) -> list[int]:
-    """Of each call, the how manieth it is of those that were made by one way, one after the other: a step may make
-    several so, and only the last of them says what comes next."""
-    rows = (range(len(list(row))) for _, row in groupby(calls, key=lambda made: made.path))
-    return [place for row in rows for place in row]
 
 
 def _singled_out(test: ast.expr) -> str | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from msgspec.structs import replace
+
 from rankandfile.source.lines.decision import Decision
-from rankandfile.source.lines.divergence import CodeDivergence, Side
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_of
 from rankandfile.source.lines.found_line import FoundLine
 
 _JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
@@ -32,6 +34,37 @@ def over_for(found: FoundLine) -> Side | None:
         return None
     ways = way_of_each(decision, divergence)
     return (ways.get("exhausted") or ways.get("loop left")) if "another round" in ways else None
+
+
+def with_culprits(found: FoundLine, ranks: tuple[int, ...]) -> FoundLine:
+    """The line as it looks where one side is known to be these ranks: they are the ones that diverged."""
+    parted, decision = found.divergence, found.decision
+    if (
+        parted is None
+        or parted.settled
+        or tuple(ranks) not in (_ranks(parted.normal), _ranks(parted.culprit))
+    ):
+        return found
+    if _ranks(parted.culprit) == tuple(ranks):
+        return replace(found, divergence=replace(parted, settled=True))
+    if decision is not None:
+        branching, condition = decision.branching, decision.condition
+        if "end" not in (branching.normal, branching.culprit):
+            condition = replace(condition, here=condition.there, there=condition.here)
+        branching = replace(branching, normal=branching.culprit, culprit=branching.normal)
+        decision = replace(
+            decision,
+            branching=branching,
+            condition=condition,
+            normal=decision.culprit,
+            culprit=decision.normal,
+        )
+    swapped = replace(parted, normal=parted.culprit, culprit=parted.normal, settled=True)
+    return replace(found, divergence=swapped, decision=decision)
+
+
+def _ranks(side: Side) -> tuple[int, ...]:
+    return tuple(ranks_of(side.ranks)) or (side.rank,)
 
 
 def turned_back(found: FoundLine) -> str | None:
