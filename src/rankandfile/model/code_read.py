@@ -14,6 +14,8 @@ class CodeRead(Struct, frozen=True, kw_only=True):
     """Of lines that a loop of their function goes over, the first line of the outermost such loop."""
     makes_groups: bool | None = None
     """The program makes groups beside that of all ranks; None: nobody read it."""
+    sets_up_all: frozenset[tuple[str, int]] = frozenset()
+    """Lines that set up the job's communication for as many ranks as were started, or as all ranks agree on."""
 
 
 NO_CODE = CodeRead()

@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from textwrap import dedent
+
 import polars as pl
-from support.reason import no_dumps
+import pytest
+from msgspec import structs
+from support.reason import absent_rank, no_dumps
+from support.reason.building import WORLD, Job, case_of, loop
 from support.reason.witnesses import IN_INIT, Witnesses, at, best, blamed, suspected
 
 from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.tables import schema
+from rankandfile.pipeline import Options
+from rankandfile.pipeline import diagnose as conclude
+
+ELASTIC = """
+    import os
+    import time
+    import torch.distributed as dist
+
+    class Roll:
+        def __init__(self, store, number):
+            self.store, self.number = store, number
+
+        def present(self):
+            now = time.time()
+            heard = {i: float(self.store.get(str(i))) for i in range(4)}
+            return [i for i, at in heard.items() if now - at < 2.0]  # <-
+
+    def connect(members):
+        dist.init_process_group("gloo", world_size=len(members))
+
+    def main(store):
+        roll = Roll(store, int(os.environ["RANK"]))
+        for phase in range(3):
+            connect(roll.present())
+"""
 
 
 def test_setup_that_waits_for_a_rank_that_is_elsewhere() -> None:
@@ -59,3 +91,64 @@ def test_ncclss_own_lines_on_the_setup() -> None:
     assert (verdict.cause, blamed(verdict)) == ("init_stuck", [1])
     witnesses.event("nccl_init", "fact", 0, group_rank=0, comm_id="0xabc", nranks=3, phase="Init COMPLETE")
     assert blamed(best(witnesses)) == []
+
+
+def set_up_anew(how: int = 0) -> Witnesses:
+    """Rounds that all four made are over; three are in a setup again, and rank 3 has ended."""
+    programs = {rank: loop(absent_rank.BODY, 3) for rank in range(4)}
+    job = Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo")
+    witnesses = Witnesses(case_of(job, waited_s=60, lost=[3])).exit(3, how)
+    for rank in range(3):
+        witnesses.stack(rank, IN_INIT, IN_INIT).exit(rank, "running")
+    return witnesses
+
+
+def test_who_has_ended_well_may_not_belong_to_a_later_setup() -> None:
+    verdict = best(set_up_anew())
+    assert (verdict.cause, verdict.confidence) == ("init_stuck", "hypothesis")
+    assert (blamed(verdict), suspected(verdict)) == ([], [])
+    assert [(a.cause, a.culprits) for a in verdict.alternatives] == [("early_exit", "3")]
+
+
+def test_who_has_failed_before_a_later_setup_is_named() -> None:
+    assert blamed(best(set_up_anew(how=1))) == [3]
+
+
+def test_the_first_setup_is_of_all_that_were_started() -> None:
+    witnesses = no_dumps.nothing(4).exit(3, 0)
+    for rank in range(3):
+        witnesses.stack(rank, IN_INIT, IN_INIT).exit(rank, "running")
+    assert blamed(best(witnesses)) == [3]
+
+
+def with_source(folder: Path, program: str) -> Verdict:
+    """Each stands at the line of the program that sets up."""
+    text = dedent(program)
+    (folder / "train.py").write_text(text)
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if "init_process_group" in each)
+    witnesses = set_up_anew()
+    stack = [IN_INIT[0], ("connect", "/workspace/train.py", line)]
+    case = witnesses.case
+    witnesses.case = structs.replace(case, snapshots=case.snapshots.clear())
+    for rank in range(3):
+        witnesses.stack(rank, stack, stack)
+    return conclude(witnesses.case, Options(sources=(folder,))).diagnosis.verdicts[0]
+
+
+def test_members_that_each_rank_counts_by_its_own_clock(tmp_path: Path) -> None:
+    verdict = with_source(tmp_path, ELASTIC)
+    assert (verdict.cause, blamed(verdict)) == ("init_stuck", [])
+    assert verdict.location is not None
+    assert (
+        verdict.location.line
+        == [*map(str.strip, dedent(ELASTIC).splitlines())].index(
+            "return [i for i, at in heard.items() if now - at < 2.0]  # <-"
+        )
+        + 1
+    )
+
+
+@pytest.mark.parametrize("size", ["", ", world_size=4"])
+def test_a_later_setup_of_all_that_were_started_lacks_who_has_ended(tmp_path: Path, size: str) -> None:
+    program = ELASTIC.replace(", world_size=len(members)", size)
+    assert blamed(with_source(tmp_path, program)) == [3]

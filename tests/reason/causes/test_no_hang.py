@@ -48,6 +48,14 @@ def test_healthy() -> None:
         assert (verdict.hang, verdict.cause, blamed(verdict)) == (False, "no_hang", [])
 
 
+def test_a_rank_without_a_dump_and_others_at_rest_are_no_sign_of_health() -> None:
+    job = data_parallel.world(4, {}, backend="gloo")
+    resting = best(case_of(job, waited_s=60, lost=[3]))
+    assert (resting.hang, resting.cause, blamed(resting)) == (None, "undetermined", [])
+    at_work = best(case_of(job, waited_s=0.5, lost=[3]))
+    assert (at_work.hang, at_work.cause) == (False, "no_hang")
+
+
 def test_a_healthy_pipeline() -> None:
     for ring in (None, 12):
         verdict = diagnose(case_of(transfers.job(), ring=ring)).verdicts[0]

@@ -38,6 +38,10 @@ def nothing_waits(facts: Facts) -> Finding:
     )
     if not well and (inside := _unseen_inside(facts, unseen)):
         return _seen_waiting(facts, inside)
+    stood = much_longer(facts, idle) and not well
+    timeless = written_ns(facts.case, facts.clocks) is None and not well
+    if unseen and (stood or timeless) and not facts.hosts:
+        return _out_of_sight(facts, unseen, idle if stood else None)
     sentence = (
         f"No rank of the {ranks} with a dump waits for another: every call that was recorded has ended."
     )
@@ -45,7 +49,6 @@ def nothing_waits(facts: Facts) -> Finding:
         sentence += (
             f" {counted(len(unseen), 'rank')} left no dump, and nothing shows that anyone waits for them."
         )
-    timeless = written_ns(facts.case, facts.clocks) is None and not well
     if timeless and facts.hidden:
         sentence += (
             f" {upper(ranks_words(sorted(facts.hidden)))} also send and receive, which gloo does not record, and when "
@@ -95,6 +98,34 @@ def _seen_waiting(facts: Facts, inside: dict[int, Stand]) -> Finding:
             Missing(
                 what=f"the calls of {lost}",
                 how="its dump; or stacks of all ranks, twice, some seconds apart (py-spy dump --pid PID): the same?",
+            ),
+        ),
+        unadvised=("anti_advice", "probes"),
+    )
+
+
+def _out_of_sight(facts: Facts, unseen: list[int], idle_ns: int | None) -> Finding:
+    """Those that left dumps wait in no recorded call, and others left none: what is not recorded may hold them all."""
+    lost = ranks_words(unseen)
+    since = (
+        f" and none was made in the {idle_ns / 1e9:.0f} s before the dumps were written"
+        if idle_ns is not None
+        else " and when the dumps were written nothing tells"
+    )
+    return Finding(
+        hang=False,
+        cause="undetermined",
+        confidence="hypothesis",
+        sentence=(
+            f"Every recorded call has ended,{since}; {lost} left no dump. Either the job was done, or at work "
+            "without a call, or it is held in what no recorder keeps: setting up its communication, making a group, a "
+            "monitored barrier, its teardown."
+        ),
+        evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
+        missing=(
+            Missing(
+                what="where each rank stands",
+                how=f"stacks of all ranks (py-spy dump --pid PID); of {lost} the exit code and the end of its log",
             ),
         ),
         unadvised=("anti_advice", "probes"),

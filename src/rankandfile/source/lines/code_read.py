@@ -14,6 +14,7 @@ from rankandfile.source.program.modules import Program
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import Frame
+from .making_groups.set_up import sets_up_all
 
 _MAKES_GROUPS = re.compile(
     r"\b(new_group|new_subgroups\w*|split_group|init_device_mesh|DeviceMesh|initialize_model_parallel)\s*\("
@@ -34,6 +35,7 @@ def code_read(case: Case, tree: SourceTree) -> CodeRead:
     places = SourcePlaces(tree, Program(tree))
     lines: dict[tuple[str, int], str] = {}
     loops: dict[tuple[str, int], int] = {}
+    of_all: set[tuple[str, int]] = set()
     for function, file, line in rows.select("function", "file", "line").head(_MOST).iter_rows():
         if not file or not line:
             continue
@@ -42,7 +44,9 @@ def code_read(case: Case, tree: SourceTree) -> CodeRead:
             lines[file, line] = place.module.lines[line - 1].strip()
             if (loop := _loop_over(place)) is not None:
                 loops[file, line] = loop
-    return CodeRead(lines=lines, loops=loops, makes_groups=_makes_groups(tree))
+            if sets_up_all(places, place):
+                of_all.add((file, line))
+    return CodeRead(lines=lines, loops=loops, makes_groups=_makes_groups(tree), sets_up_all=frozenset(of_all))
 
 
 def _loop_over(place: SourcePlace) -> int | None:

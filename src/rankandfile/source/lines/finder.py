@@ -6,7 +6,8 @@ from rankandfile.model.diagnosis import Verdict
 
 from .found_line import FoundLine, Search
 from .logged_handler import said_upon
-from .made_by_some import made_by_some
+from .making_groups.made_by_some import made_by_some
+from .making_groups.set_up import counted_alone
 from .of_one_rank import (
     deadline,
     died_holding,
@@ -40,6 +41,8 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         return remaining(search, culprits[0])
     if verdict.family in ("host", "start_and_end") and culprits:
         return held(search, culprits[0])
+    if verdict.cause == "init_stuck" and (counted := counted_alone(search, verdict)) is not None:
+        return counted
     if verdict.cause == "raised" and culprits:
         return raised(search, verdict, culprits[0])
     if verdict.cause == "exited" and culprits:

@@ -64,6 +64,7 @@ _FROM = {
     "stayed_in_loop": "How often it goes round is said by",
     "barred": "The others are kept from it by",
     "some_make": "Who comes to make another group before is decided by",
+    "counted": "Who belongs to it is worked out by each rank alone in",
     "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",
     "logged": "How many values a rank logs is decided by",

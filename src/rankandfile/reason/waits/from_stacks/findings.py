@@ -19,6 +19,7 @@ from .held_up import held_up
 from .left_running import left_running
 from .not_there import not_there
 from .other_roots import other_roots
+from .set_up_anew import set_up_anew
 from .undecided import undecided
 from .where_all_stand import WhereAllStand
 from .while_others_run import while_others_run
@@ -36,6 +37,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
     looks: tuple[Callable[[WhereAllStand], Finding | None], ...] = (
         held_up,
         left_running,
+        set_up_anew,
         ended,
         all_receive,
         all_send,

@@ -12,12 +12,11 @@ from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import Effects
 from rankandfile.source.effects.parting import Parting
 from rankandfile.source.effects.partings import Partings
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.held_line import standing
+from rankandfile.source.lines.of_one_rank import said
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
-
-from .found_line import FoundLine, Search
-from .held_line import standing
-from .of_one_rank import said
 
 _MAKES = ("new_group", "new_subgroups", "new_subgroups_by_enumeration", "init_device_mesh")
 
