@@ -15,6 +15,7 @@ from support.places import EARLY_STOP
 
 from rankandfile.capture.diagnose import Investigations
 from rankandfile.cli.errors import UserError
+from rankandfile.lab.benchmark import investigate as benchmark
 
 pytestmark = [pytest.mark.slow, needs_models]
 
@@ -62,6 +63,39 @@ def test_the_playbook_and_a_model_are_scored_beside_the_diagnosis(incidents: Pat
     written = page.read_text()
     assert "old" not in written and written.endswith("<!-- investigator: end -->\n\nMore.\n")
     assert written.count("| playbook | 1 | 1/1 (100%") == 1 and "diagnose --src" in written
+
+
+def test_a_model_answers_a_task_of_the_benchmark_and_leaves_its_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its own verdict, where one was accepted; that of the rules, where it has none."""
+
+    def names_rank_2(_: dict[str, Any], number: int) -> Turn:
+        return Turn(calls=[("conclude", {
+            "findings": [], "cause": "early_exit", "culprits": "2", "evidence": ["D2#84"],
+            "file": "trainer.py", "line": 41,
+        })])  # fmt: skip
+
+    def blames_without_evidence(_: dict[str, Any], number: int) -> Turn:
+        return Turn(
+            calls=[("conclude", {"findings": [], "cause": "killed", "culprits": "0", "evidence": []})]
+        )
+
+    def answer(*more: str) -> dict[str, Any]:
+        words = ["investigate", str(EARLY_STOP / "evidence"), "--src", str(EARLY_STOP / "src"), *more]
+        monkeypatch.setattr("sys.argv", words)
+        assert benchmark.main() == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    rules = answer()
+    assert rules["culprits"] == [2] and rules["line"] == 40 and rules["hang"] is True
+    for plays, line in ((names_rank_2, 41), (blames_without_evidence, 40)):
+        with serving(plays) as server, environment(server.environment()):
+            said = answer("--model", server.model("openai"), "--keep", str(tmp_path / "kept"))
+        assert said["culprits"] == [2] and said["line"] == line, said
+        assert (tmp_path / "kept" / said["record"] / "conversation.jsonl").is_file()
+        assert said["spent"]["input_tokens"] > 0
 
 
 @pytest.mark.parametrize("name", ["magic", "llm:gpt-5"])

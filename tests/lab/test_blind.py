@@ -368,3 +368,59 @@ def test_a_set_that_was_scored_before_is_linted_by_itself(raf: Raf, scored: Path
     assert "spring · lint\n\nCommit" in after and "of 2 programs" in after
     assert page.times_told(page_file, checksum) == 1, "linting is no scoring"
     assert not page.told_otherwise(page_file, "spring", checksum)
+
+
+def test_an_opened_set_is_asked_of_anybody_in_every_form_with_the_marks_of_first_contact(
+    raf: Raf, scored: Path, tmp_path: Path
+) -> None:
+    first = scoring.first_round(scored)
+    assert first is not None
+    refused = raf("lab", "score", "-a", "raf", "--form", "all", "--set", scored)
+    assert refused.status == 2 and "not revealed" in refused.err
+    assert raf("lab", "blind", "reveal", scored).status == 0
+    program = "import sys; sys.exit('asked with %d' % len(sys.argv))"
+    tool = f'{sys.executable} -c "{program}" {{evidence}} --src {{src}}'
+    done = raf(
+        *(
+            "lab",
+            "score",
+            "-a",
+            "raf",
+            "-a",
+            tool,
+            "--form",
+            "all",
+            "--set",
+            scored,
+            "-o",
+            tmp_path / "marks.json",
+        ),
+        *("--jobs", "1"),
+    )
+    assert done.status == 0 and "no first contact" in done.err, done.err
+    ours, theirs = json.loads((tmp_path / "marks.json").read_text())
+    now = {(one["case"], one["form"]): one for one in ours["marks"]}
+    for mark in first.marks:
+        again = now[mark.case, mark.form]
+        for name in (
+            "hang",
+            "culprits",
+            "suspects",
+            "innocents",
+            "cause",
+            "line",
+            "condition",
+            "call",
+            "false",
+        ):
+            assert again[name] == getattr(mark, name), (mark.case, mark.form, name)
+        assert again["checked"] == mark.checked and again["patch_offered"] == mark.patch_offered
+    # A command is given the sources in the form that has them, and else not even the option.
+    failed = {one["form"]: one["failed"] for one in theirs["marks"]}
+    assert failed[FORMS[0].name] == "asked with 4" and failed["dumps only"] == "asked with 2"
+
+
+@pytest.mark.parametrize("words", [("--form", "crystal ball"), ("--form", "all", "-a", "raf-dumps")])
+def test_what_is_no_form_or_is_one_already_is_refused(raf: Raf, scored: Path, words: tuple[str, ...]) -> None:
+    done = raf("lab", "score", "--set", scored, *words)
+    assert done.status == 2 and ("no form of evidence" in done.err or "a part of the evidence" in done.err)

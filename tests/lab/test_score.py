@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankandfile.lab import truth as truths
-from rankandfile.lab.score.analysers import command, fr_trace_repaired, run
+from rankandfile.lab.score.analysers import command, fr_trace_repaired, nvrx, run
 from rankandfile.lab.score.answer import Answer, Site
 from rankandfile.lab.score.corpus import Score, incidents, score
 from rankandfile.lab.score.judge import judge
@@ -203,3 +203,35 @@ def test_torch_s_analyser_is_scored_out_of_the_box(tmp_path: Path) -> None:
     answer = fr_trace_repaired(incident)
     assert answer.failed is None
     assert answer.culprits == truths.read(incident).culprits
+
+
+#: What NVIDIA's analyser writes at its end: a table of what is missing, or of what is complete, by way of its log.
+NVRX_TABLE = """\
+import logging, sys
+assert sys.argv[1] == "--fr-path" and sys.argv[3:] == ["--pattern", "*"], sys.argv
+logging.basicConfig(level=logging.INFO)
+for line in (
+    "PGID   | Process Group Desc        | Op Type    | Size             | Dtype    | {what} Ranks",
+    "0      | default_pg,0              | gloo:all_reduce | 8             | Float    | {ranks}",
+):
+    logging.info(line)
+"""
+
+
+@pytest.mark.parametrize(("what", "culprits"), [("Missing", [1, 3]), ("Completed", [])])
+def test_nvidias_analyser_blames_whom_it_misses(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str, culprits: list[int]
+) -> None:
+    """A stand-in prints the table: what is tested is how it is read."""
+    program = NVRX_TABLE.format(what=what, ranks="1,3")
+    monkeypatch.setattr("rankandfile.lab.score.analysers._NVRX", program)
+    (tmp_path / "evidence" / "dumps").mkdir(parents=True)
+    said = nvrx(tmp_path)
+    assert said.failed is None and said.culprits == culprits
+    assert said.hang is bool(culprits) and said.group == ("default_pg" if culprits else None)
+
+
+def test_nvidias_analyser_is_no_answer_where_it_is_not_installed(tmp_path: Path) -> None:
+    (tmp_path / "evidence" / "dumps").mkdir(parents=True)
+    said = nvrx(tmp_path)
+    assert said.failed and said.hang is None and said.culprits == []

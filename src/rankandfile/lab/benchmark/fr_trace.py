@@ -10,14 +10,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rankandfile.lab.score.analysers import fr_trace_repaired
+from rankandfile.lab.score.analysers import Analyser, fr_trace_repaired
 
 
-def main() -> int:
+def main(ask: Analyser = fr_trace_repaired) -> int:
     """It is given every help: dumps completed as it needs them, and missing ranks allowed."""
-    with tempfile.TemporaryDirectory(prefix="raf-fr-trace-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="raf-dumps-alone-") as scratch:
         (Path(scratch) / "evidence").symlink_to(Path(sys.argv[1]).resolve(), target_is_directory=True)
-        said = fr_trace_repaired(Path(scratch))
+        said = ask(Path(scratch))
     answer = {"hang": said.hang, "culprits": said.culprits, "group": said.group, "seq": said.seq}
     sys.stdout.write(json.dumps({"failed": said.failed} if said.failed else answer) + "\n")
     return 0

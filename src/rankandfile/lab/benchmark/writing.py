@@ -29,17 +29,30 @@ def write(sets: Sequence[Path], into: Path) -> int:
     """How many cases were written. Raises `UserError` where a set is not revealed, or `into` is not empty."""
     if into.exists() and any(into.iterdir()):
         raise UserError(f"{into} is not empty")
+    stated = {folder: files.read_set(folder) for folder in sets}
+    if without := [folder for folder, one in stated.items() if one.of == "evidence"]:
+        raise UserError(
+            f"{without[0]} is a set of found evidence: there is no program in it to make a task of"
+        )
+    names = [stated[folder].name for folder in sets]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UserError(f"two of the sets are called {twice[0]}")
     cases: dict[str, dict[str, object]] = {}
+    checksums = {}
     for folder in sets:
-        known, stated = sealed.read(folder).content.cases, files.read_set(folder)
+        seal = sealed.read(folder)
+        known, checksums[stated[folder].name] = seal.content.cases, seal.checksum
         for case in files.cases(folder):
             if not (case.folder / truths.FILE).is_file():
                 raise UserError(f"{folder} is not revealed: raf lab blind reveal {folder}")
-            name = f"{stated.name}.{case.name}"
-            if name in cases:
-                raise UserError(f"two of the sets are called {stated.name}")
+            name = f"{stated[folder].name}.{case.name}"
             cases[name] = _written(name, case, known[case.name], into / "cases" / name)
-    document = {"version": VERSION, "forms": [form.name for form in FORMS], "cases": list(cases.values())}
+    document = {
+        "version": VERSION,
+        "sets": checksums,
+        "forms": [form.name for form in FORMS],
+        "cases": list(cases.values()),
+    }
     (into / scorer.TASKS).write_bytes(pretty(document) + b"\n")
     shutil.copyfile(str(scorer.__file__), into / "score.py")
     (into / "README.md").write_text(_readme(), encoding="utf-8")

@@ -52,17 +52,17 @@ def marked(
     kind: str,
     form: str,
     known: SealedCase,
-    said: Diagnosis | str,
+    said: Diagnosis | Answer | str,
     *,
     dumps_only: bool,
     looked: bool,
     seconds: float,
 ) -> BlindMarks:
-    """`said` is a diagnosis, or why there is none. `looked`: somebody took stacks."""
+    """`said` is a diagnosis, what another analyser said, or why there is neither. `looked`: somebody took stacks."""
     truth = known.truth
-    answer = Answer(failed=said) if isinstance(said, str) else from_diagnosis(said)
+    answer = _answer(said)
     usual = judge(truth, answer, dumps_only, looked)
-    sure, suspected = (set[int](), set[int]()) if isinstance(said, str) else named(said)
+    sure, suspected = named(said) if isinstance(said, Diagnosis) else (set(answer.culprits), set[int]())
     asked = truth.location is not None and usual.location_right is not None
     places = [place for place in (truth.location, *known.accepted) if place is not None]
     return BlindMarks(
@@ -83,6 +83,12 @@ def marked(
         failed=usual.failed,
         seconds=seconds,
     )
+
+
+def _answer(said: Diagnosis | Answer | str) -> Answer:
+    if isinstance(said, Answer):
+        return said
+    return Answer(failed=said) if isinstance(said, str) else from_diagnosis(said)
 
 
 def named(said: Diagnosis) -> tuple[set[int], set[int]]:

@@ -12,6 +12,7 @@ import msgspec
 
 from rankandfile.lab import calls
 from rankandfile.lab.diagnosed import diagnosed
+from rankandfile.lab.score.answer import Answer
 from rankandfile.lab.score.corpus import was_looked_at
 from rankandfile.model.diagnosis import Diagnosis, to_json
 from rankandfile.model.document import pretty
@@ -98,7 +99,7 @@ def score(
             said, one = answered(case, form, seal.content.cases[case.name], run_patches)
             file = into / _word(form) / f"{case.name}.json"
             file.parent.mkdir(exist_ok=True)
-            file.write_bytes(pretty({"failed": said}) if isinstance(said, str) else to_json(said))
+            file.write_bytes(to_json(said) if isinstance(said, Diagnosis) else pretty({"failed": said}))
             marks.append(one)
         on_done()
     done = Round(
@@ -116,16 +117,24 @@ def score(
     return done
 
 
+#: Asked of evidence, with the folders of sources where the form has them.
+Ask = Callable[[Path, list[Path]], Diagnosis | Answer]
+
+
+def ours(evidence: Path, src: list[Path]) -> Diagnosis:
+    return diagnosed([evidence], src)
+
+
 def answered(
-    case: Case, form: Form, known: sealed.SealedCase, run_patches: bool = False
-) -> tuple[Diagnosis | str, BlindMarks]:
-    said: Diagnosis | str
+    case: Case, form: Form, known: sealed.SealedCase, run_patches: bool = False, ask: Ask = ours
+) -> tuple[Diagnosis | Answer | str, BlindMarks]:
+    said: Diagnosis | Answer | str
     with tempfile.TemporaryDirectory(prefix="raf-blind-") as scratch:
         incident = Path(scratch) / case.name
         src = copied(case.folder, form, known.truth, incident)
         began = time.perf_counter()
         try:
-            said = diagnosed([incident / "evidence"], src)
+            said = ask(incident / "evidence", src)
         except Exception as error:  # a failure is an answer too, and must not end the scoring of the others
             said = f"{type(error).__name__}: {error}"[:200]
         seconds = time.perf_counter() - began
@@ -140,7 +149,10 @@ def answered(
         looked=looked,
         seconds=seconds,
     )
-    return said, marks if isinstance(said, str) else _checked(marks, case, form, known, said, run_patches)
+    # What another analyser says may hold no statements and no patch that could be checked.
+    if not isinstance(said, Diagnosis):
+        return said, marks
+    return said, _checked(marks, case, form, known, said, run_patches)
 
 
 def _checked(

@@ -190,10 +190,50 @@ def _fr_trace(dumps: Path, *options: str) -> Answer:
     return answer
 
 
+NVRX = "nvidia_resiliency_ext.attribution.trace_analyzer.fr_attribution"
+"""The analyser of dumps in NVIDIA's resiliency extension; its releases up to 0.4 have none."""
+_NVRX = f"import runpy; runpy.run_module('{NVRX}', run_name='__main__')"
+_NVRX_CELLS = 6
+
+
+def nvrx(incident: Path) -> Answer:
+    """NVIDIA's analyser, without its model, on dumps completed like those for torch's: it reads the same fields."""
+    with tempfile.TemporaryDirectory(prefix="raf-score-") as folder:
+        copy = repaired_copy(incident / "evidence" / "dumps", Path(folder))
+        done = run([*own_python(_NVRX), "--fr-path", str(copy), "--pattern", "*"])
+    answer = Answer(seconds=done.seconds, peak_mib=done.peak_mib)
+    if done.status != 0:
+        lines = done.stderr.strip().splitlines() or ["no output"]
+        answer.failed = "took too long" if done.status is None else lines[-1][:200]
+        return answer
+    missing = _missing_by_nvrx(done.stdout + "\n" + done.stderr)
+    answer.culprits = sorted({rank for _, ranks in missing for rank in ranks})
+    answer.group = missing[0][0] if missing else None
+    # Like torch's, it has nothing but silence for a job in which all is well.
+    answer.hang = bool(missing)
+    return answer
+
+
+def _missing_by_nvrx(text: str) -> list[tuple[str, list[int]]]:
+    """Group and ranks of each row below a head that ends with "Missing Ranks"; below one of completed ranks, none."""
+    found: list[tuple[str, list[int]]] = []
+    missing = False
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) != _NVRX_CELLS:
+            continue
+        if cells[-1].endswith(" Ranks"):
+            missing = cells[-1] == "Missing Ranks"
+        elif missing:
+            found.append((cells[1].split(",")[0], [int(rank) for rank in re.findall(r"\d+", cells[-1])]))
+    return found
+
+
 ANALYSERS: dict[str, Analyser] = {
     **{name: our_command(given) for name, given in OURS.items()},
     "fr_trace": fr_trace,
     "fr_trace-repaired": fr_trace_repaired,
+    "nvrx": nvrx,
 }
 
 

@@ -11,9 +11,10 @@ from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import scope_of
 from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uniform, sanitiser, source
 
-from . import control, counted, instances, namespaces, origins, returned
+from . import control, counted, origins, returned
 from .assignments import Definition
 from .frame import Frame, Instance, called
+from .objects import instances, namespaces
 from .objects.of_expressions import property_of
 from .reaching_assignments import reaching
 from .stores import object_stored_to

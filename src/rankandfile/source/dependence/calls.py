@@ -29,8 +29,8 @@ from . import groups, loaders, origins, random_state
 from .builtin import builtin
 from .callers import is_static
 from .frame import Frame, called
-from .instances import instance
 from .objects.functions_held import functions_held
+from .objects.instances import instance
 from .returned import body, by_arguments, cautious
 from .syntax import EACH, HOLDS, KIND, LEN, Path, argument, constant, content, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join

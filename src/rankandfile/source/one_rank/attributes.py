@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.frame import Frame, Instance, called
-from rankandfile.source.dependence.instances import maker_or_default
+from rankandfile.source.dependence.objects.instances import maker_or_default
 from rankandfile.source.dependence.objects.of_expressions import property_of
 from rankandfile.source.dependence.stores import fields_of
 from rankandfile.source.dependence.syntax import argument

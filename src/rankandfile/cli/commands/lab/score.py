@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shlex
 import shutil
 from pathlib import Path
@@ -11,7 +12,7 @@ from typer import Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
+from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing, say
 from rankandfile.cli.model_options import Limits, MaxCost, MaxSeconds, PriceOption
 from rankandfile.cli.output import file_output
 
@@ -22,6 +23,7 @@ EXAMPLES = (
     "raf lab score -a raf-src --worst --in-process --set corpus/",
     "raf lab score --investigator playbook --set corpus/",
     "raf lab score -a 'mytool --json {evidence}' --set corpus/",
+    "raf lab score -a raf -a fr_trace-repaired --form all --set spring/",
 )
 
 
@@ -33,10 +35,21 @@ def score(
             "--analyser",
             "-a",
             help="raf, raf-dumps, raf-logs, raf-stacks (stacks and logs), raf-src, raf-stacks-src, fr_trace, "
-            "fr_trace-repaired, or a command that prints a diagnosis document, with {evidence} (or {evidence}/dumps) "
-            "and {src} in it.",
+            "fr_trace-repaired, nvrx (where it is installed), or a command that prints a diagnosis document, with "
+            "{evidence} (or {evidence}/dumps) and {src} in it.",
         ),
     ] = ["raf-dumps"],  # noqa: B006 - typer copies it
+    forms: Annotated[
+        list[str] | None,
+        Option(
+            "--form",
+            help="Of opened blind sets: ask in this form of evidence, or in all, and mark as at first contact: "
+            "suspects, condition, false statements, patches too. The analysers are raf or not ours.",
+        ),
+    ] = None,
+    run_patches: Annotated[
+        bool, Option("--run-patches", help="With --form: run each program with the patch offered for it.")
+    ] = False,
     investigators: Annotated[
         list[str] | None,
         Option(
@@ -68,6 +81,11 @@ def score(
     from rankandfile.lab.score.corpus import score as score_all
     from rankandfile.lab.score.page import score_table, sees_source, to_json, worst_lines, write_page
 
+    for name in analysers:
+        _check(name)
+    if forms:
+        _score_forms(analysers, sets, forms, run_patches, output, worst, jobs)
+        return
     found = incidents_in(sets)
     if investigators:
         from rankandfile.cli.lab_investigators import score as score_investigators
@@ -75,8 +93,6 @@ def score(
         limits = Limits(30, 400_000, max_cost, max_seconds, price)
         score_investigators(investigators, found, limits, output, markdown, worst)
         return
-    for name in analysers:
-        _check(name)
     with progressing(" and ".join(analysers), len(found)) as step:
         scores = score_all(analysers, found, jobs=jobs, in_process=in_process, on_done=step)
     for one in scores:
@@ -90,10 +106,39 @@ def score(
         write_page(markdown, scores, len(found))
 
 
+def _score_forms(
+    names: list[str],
+    sets: list[Path],
+    words: list[str],
+    run_patches: bool,
+    output: Path | None,
+    worst: bool,
+    jobs: int,
+) -> None:
+    from rankandfile.lab.benchmark import asked
+    from rankandfile.model.document import pretty
+
+    for name in names:
+        if not asked.may_be_asked(name):
+            raise UserError(f"{name} is given a part of the evidence, as a form is: ask raf")
+    forms, cases = asked.forms_of(words), asked.cases_of(sets)
+    with progressing(" and ".join(names), len(cases)) as step:
+        done = asked.asked(names, cases, forms, run_patches=run_patches, jobs=jobs, on_done=step)
+    say("these sets are opened: what is answered now is no first contact")
+    for one in done:
+        out.print(asked.table(one))
+        for line in asked.worst_lines(one) if worst else ():
+            out.print(line, soft_wrap=True)
+    if output is not None:
+        output.write_bytes(pretty(done) + b"\n")
+
+
 def _check(analyser: str) -> None:
     """A name that is neither an analyser nor a program would fail on every incident. Raises `UserError`."""
-    from rankandfile.lab.score.analysers import ANALYSERS
+    from rankandfile.lab.score.analysers import ANALYSERS, NVRX
 
+    if analyser == "nvrx" and not _importable(NVRX):
+        raise UserError(f"nvrx is not installed here: pip install a nvidia-resiliency-ext that has {NVRX}")
     if analyser in ANALYSERS:
         return
     words = shlex.split(analyser)
@@ -103,3 +148,10 @@ def _check(analyser: str) -> None:
         raise UserError(
             f"'{analyser}' is given nothing to look at: put {{evidence}} where the folder belongs"
         )
+
+
+def _importable(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:  # a package around it is missing
+        return False

@@ -9,17 +9,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from . import control
-from .assignments import Definition
-from .frame import Frame
-from .index import MOST_SITES
-from .reaching_assignments import reaching
-from .stores import object_stored_to
-from .syntax import Path, argument
-from .value import Value, join
+from rankandfile.source.dependence import control
+from rankandfile.source.dependence.assignments import Definition
+from rankandfile.source.dependence.frame import Frame
+from rankandfile.source.dependence.index import MOST_SITES
+from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.stores import object_stored_to
+from rankandfile.source.dependence.syntax import Path, argument
+from rankandfile.source.dependence.value import Value, join
 
 if TYPE_CHECKING:
-    from .evaluate import Evaluator
+    from rankandfile.source.dependence.evaluate import Evaluator
 
 _KINDS = {"types.SimpleNamespace", "argparse.Namespace"}
 

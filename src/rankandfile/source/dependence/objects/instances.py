@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rankandfile.source.dependence import attributes, failures
+from rankandfile.source.dependence.frame import Frame, Instance
+from rankandfile.source.dependence.returned import body
+from rankandfile.source.dependence.stores import fields_of
+from rankandfile.source.dependence.syntax import KIND, LEN, Path, argument, content, dotted, text
+from rankandfile.source.dependence.value import UNIFORM, UNKNOWN, Value, join
 from rankandfile.source.program.names import Class, body_fields, method
 
-from . import attributes, failures
-from .frame import Frame, Instance
-from .objects.of_expressions import property_of
-from .returned import body
-from .stores import fields_of
-from .syntax import KIND, LEN, Path, argument, content, dotted, text
-from .value import UNIFORM, UNKNOWN, Value, join
+from .of_expressions import property_of
 
 if TYPE_CHECKING:
-    from .evaluate import Evaluator
+    from rankandfile.source.dependence.evaluate import Evaluator
 
 
 def field(
