@@ -233,3 +233,69 @@ def _results(function: Function) -> Iterator[ast.expr]:
             isinstance(n, (ast.Yield, ast.YieldFrom)) for part in node.body for n in ast.walk(part)
         ):
             yield node.iter
+
+
+def _from(
+    objects: Objects, function: Function, value: ast.expr
+) -> Iterator[tuple[Function, ast.expr | None]]:
+    """Where the value comes from: expressions of functions, and functions that are called for it (with None)."""
+    frame = Frame(function)
+    if isinstance(value, ast.Call):
+        yield from ((called_, None) for called_ in _called(objects, function, value))
+        yield from ((function, argument) for argument in value.args)
+        yield from ((function, keyword.value) for keyword in value.keywords)
+        if isinstance(value.func, ast.Attribute):
+            yield function, value.func.value
+    elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        stored = _stored(objects, function, value)
+        yield from ((where, d.value) for where, d in stored if d.value is not None)
+        for cls in objects.classes(value.value, frame):
+            found = method(cls, value.attr)
+            if found is not None:
+                yield found, None
+    elif isinstance(value, ast.Name):
+        for definition in reaching(function).everywhere(value.id):
+            if definition.how == "parameter":
+                yield from _given(objects, function, value.id)
+            elif definition.value is not None:
+                yield function, definition.value
+        yield from _iterated(objects, value, frame)
+    else:
+        yield from ((function, part) for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr))
+
+
+def called_in(program: Program, function: Function, value: ast.expr) -> list[Function]:
+    """The functions of the program that are called for a value, where it is a call."""
+    return list(_called(objects_of(program), function, value)) if isinstance(value, ast.Call) else []
+
+
+def _called(objects: Objects, function: Function, call: ast.Call) -> Iterator[Function]:
+    target = resolve(function, call.func)
+    if isinstance(target, Function):
+        yield target
+    elif isinstance(target, Class):
+        yield from _iterators(target)
+    elif isinstance(call.func, ast.Attribute):
+        for cls in objects.classes(call.func.value, Frame(function)):
+            found = method(cls, call.func.attr)
+            if found is not None:
+                yield found
+
+
+def _iterated(objects: Objects, value: ast.Name, frame: Frame) -> Iterator[tuple[Function, None]]:
+    for cls in objects.classes(value, frame):
+        yield from ((found, None) for found in _iterators(cls))
+
+
+def _iterators(cls: Class) -> Iterator[Function]:
+    for name in ("__iter__", "__len__", "__getitem__", "__next__"):
+        found = method(cls, name)
+        if found is not None:
+            yield found
+
+
+def _given(objects: Objects, function: Function, name: str) -> Iterator[tuple[Function, ast.expr]]:
+    for site, bound in objects.callers(function):
+        given = (called(function, site.call, Frame(site.function), bound).given or {}).get(name)
+        if given is not None:
+            yield site.function, given.value
