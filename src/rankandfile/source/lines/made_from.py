@@ -21,7 +21,7 @@ from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import ancestors, dotted
+from rankandfile.source.dependence.syntax import COMPREHENSIONS, ancestors, dotted
 from rankandfile.source.flow import Condition, tested
 from rankandfile.source.flow.idle_statements import for_nothing
 from rankandfile.source.program.modules import Function, Program
@@ -30,7 +30,6 @@ from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
 
 _MOST, _FURTHEST = 80, 9
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _STEPS = (ast.Return, ast.Yield, ast.YieldFrom, ast.Continue, ast.Break)
 
 
@@ -153,7 +152,7 @@ def _choosing(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
         yield node, False
     elif isinstance(node, ast.IfExp):
         yield node.test, True
-    elif isinstance(node, _COMPREHENSIONS):
+    elif isinstance(node, COMPREHENSIONS):
         yield from ((test, True) for part in node.generators for test in part.ifs)
     elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
         name = (dotted(node.func) or "").rpartition(".")[2]
