@@ -194,7 +194,7 @@ def test_the_code_names_a_rank_and_then_shows_the_exact_cause() -> None:
 
 def test_what_the_code_adds_is_added_in_one_order() -> None:
     names = [add.__name__.strip("_") for add in ADDED_BY_CODE]
-    assert names == ["whom_it_names", "which_exact_cause", "at_which_line", "not_yet_there"]
+    assert names == ["whom_it_names", "as_many", "which_exact_cause", "at_which_line", "not_yet_there"]
 
 
 def test_a_verdict_stays_as_it_was_where_the_source_has_no_answer() -> None:
