@@ -171,3 +171,11 @@ def test_an_amount_that_changed_from_round_to_round_or_is_not_what_lacks_blames_
     ):
         verdict = in_rounds(before, gives, takes)
         assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])
+
+
+def test_who_alone_changes_an_amount_where_nobody_elses_was_made_for_this_round_blames_nobody() -> None:
+    """It changed what it was to keep, or another kept what it was to change."""
+    verdict = in_rounds([ALWAYS] * 3, [64, 48, 20, 16], ALWAYS[::-1])
+    assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])
+    assert "rank 2 sends 160 elements" in verdict.sentence
+    assert "rank 2 was to keep to its amount, or one of them was to change as well" in verdict.sentence

@@ -2,6 +2,9 @@
 
 Tokens go to their experts: each member always sends all that it has, and takes what comes. Once one sends less, and
 what all expect together is what all have always sent: nobody had been told of the lesser amount.
+
+That blames it only where the other side's amounts were made for this round. Where all expect what they expected each
+time before, too, one kept to it where another did not, and either may be out of date.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ class Habit(NamedTuple):
     sends: bool
     usual: int
     now: int
+    others_as_before: bool = False
+    """The other side's amounts are those of each time before: they were not made for this round."""
 
 
 @heuristic(
@@ -46,7 +51,9 @@ def broke_its_habit(facts: Facts, group: int, slot: int) -> Habit | None:
         usual = _usual(facts, group, first, _SIDES[side])
         odd = [rank for rank in here if usual.get(rank) != here[rank][side]]
         if usual.keys() >= here.keys() and len(odd) == 1 and sum(usual[rank] for rank in here) == wanted:
-            found.append(Habit(odd[0], first, side == 0, usual[odd[0]], here[odd[0]][side]))
+            others = _usual(facts, group, first, _SIDES[1 - side])
+            as_before = all(others.get(rank) == here[rank][1 - side] for rank in here)
+            found.append(Habit(odd[0], first, side == 0, usual[odd[0]], here[odd[0]][side], as_before))
     return found[0] if len(found) == 1 and len(here) > 2 else None
 
 

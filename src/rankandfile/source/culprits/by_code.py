@@ -34,6 +34,7 @@ from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_w
 from rankandfile.source.lines.found_line import FoundLine
 
 from .guard_clause import who_turned_back
+from .out_of_date import who_is_out_of_date
 from .ways import over_for
 
 #: A test of the rank itself is not far from where the rank is asked for.
@@ -60,6 +61,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     """None where the evidence names somebody already, or the code nobody."""
     if found.kind == "some_make" and verdict.hang and not verdict.culprits:
         return who_made_another(verdict, found)
+    if found.kind == "renewed" and verdict.hang and not verdict.culprits:
+        return who_is_out_of_date(verdict, found)
     if (
         not verdict.hang
         or verdict.culprits
