@@ -9,7 +9,9 @@ import pytest
 from support.source.toy_runs import Run, case_of, diagnosis_of, locate, place, play, tree, verdict_of
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Alternative, Verdict
+from rankandfile.model.diagnosis import Alternative, Call, Cohort, Divergence, Verdict
+from rankandfile.model.ledger import call_id
+from rankandfile.model.ranks import format_ranks
 
 PLANNED = """
 import torch.distributed as dist
@@ -45,18 +47,27 @@ def main():
 SHARED = "len([e for e in edges if e[0] == rank])"
 
 
+def last_call(run: Run, ranks: list[int]) -> Cohort:
+    at = len(run.calls[ranks[0]]) - 1
+    op, ((function, file, line), *_) = run.calls[ranks[0]][at]
+    evidence = [call_id(ranks[0], at)]
+    call = Call(op=op, seq=at + 1, file=file, line=line, function=function, evidence=evidence)
+    return Cohort(ranks=format_ranks(ranks), call=call)
+
+
 def disagreeing(sends: str = SHARED, test: str = "if edge[0] == self.rank:") -> tuple[Run, Verdict]:
     """Rank 0 sends another amount than before, and rank 2 expects what it did."""
     run = play(3, train=PLANNED.format(sends=sends, test=test))
     verdict = verdict_of(run, 0)
-    assert verdict.divergence is not None
     verdict = msgspec.structs.replace(
         verdict,
         cause="split_mismatch",
         family=CAUSES["split_mismatch"].family,
         culprits=[],
         victims="0-2",
-        divergence=msgspec.structs.replace(verdict.divergence, kind="argument"),
+        divergence=Divergence(
+            group="0", seq=4, kind="argument", cohorts=[last_call(run, ranks) for ranks in ([1, 2], [0])]
+        ),
         alternatives=[
             Alternative(cause="split_mismatch", confidence="hypothesis", sentence="", culprits=rank)
             for rank in ("0", "2")

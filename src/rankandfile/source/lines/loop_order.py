@@ -19,6 +19,7 @@ from .call_paths import CallPath
 from .made_from import Entry, called_in, enters, results
 
 _FURTHEST = 4
+_KEEP_THE_ORDER = ("list", "tuple", "iter", "enumerate", "reversed")
 
 
 class Going(NamedTuple):
@@ -83,6 +84,8 @@ def _sorted_before(program: Program, function: Function, items: ast.expr) -> Ori
             if reason.level == "varying":
                 place = SourcePlace(where.module.path, where.module, where, value.lineno)
                 return Origin(place, value.lineno, where.module.lines[value.lineno - 1].strip(), reason)
+            values.append((where, value.args[0], depth + 1))
+        elif isinstance(value, ast.Call) and called_name(value) in _KEEP_THE_ORDER and value.args:
             values.append((where, value.args[0], depth + 1))
         elif isinstance(value, ast.Call):
             values.extend(

@@ -20,9 +20,11 @@ from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class, method, resolve
 from rankandfile.source.program.places import SourcePlace
 
 _ON_ITS_PLACE = ("", "rank_api")
+_VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
 
 @heuristic(
@@ -49,8 +51,7 @@ def renewed(search: Search, divergence: CodeDivergence, cause: str) -> FoundLine
         if test is None or d.value is None:
             continue
         reason = why(search.program, where, tested(where.module.lines, test.lineno, test.test))
-        made = why(search.program, where, d.value)
-        if reason.level == "varying" and made.source in _ON_ITS_PLACE:
+        if reason.level == "varying" and _of_nothing_else(search, where, d.value):
             line = test.lineno
             at = SourcePlace(where.module.path, where.module, where, line)
             story = f"`{dotted(held)}`, which the argument is taken from, is made anew by some ranks only."
@@ -70,6 +71,21 @@ def _holder(
     made = assigned(place.function, whole, line)
     whole = made.value if made is not None else whole
     return (place.function, whole) if isinstance(whole, ast.Attribute) else None
+
+
+def _of_nothing_else(search: Search, function: Function, made: ast.expr) -> bool:
+    """Whether nothing is known of its making that differs between ranks, but for their places in the job."""
+    target = resolve(function, made.func) if isinstance(made, ast.Call) else None
+    maker = method(target, "__init__") if isinstance(target, Class) else target
+    bodies: list[tuple[Function, ast.AST]] = [(function, made)]
+    if isinstance(maker, Function):
+        bodies.append((maker, maker.node))
+    return all(
+        why(search.program, inside, node).source in _ON_ITS_PLACE
+        for inside, body in bodies
+        for node in ast.walk(body)
+        if isinstance(node, _VALUES)
+    )
 
 
 def _test_of(function: Function, stored: Definition) -> ast.If | None:
