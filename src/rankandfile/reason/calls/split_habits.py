@@ -17,10 +17,11 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.facts import Facts
 
 from .contracts import elements
-from .split_pairs import mirrored
+from .split_pairs import mirrored, tells
 from .split_sums import exchange, sizes_of
 
 _ROUNDS = 3
+_FURTHEST = 64
 _SIDES = ("in_sizes", "out_sizes")
 
 
@@ -33,7 +34,7 @@ class Habit(NamedTuple):
     usual: int
     now: int
     others_as_before: bool = False
-    """The other side's amounts are those of each time before: they were not made for this round."""
+    """The other side's amounts are those of each time before: they were not made for this round, nor told."""
 
 
 @heuristic(
@@ -53,8 +54,16 @@ def broke_its_habit(facts: Facts, group: int, slot: int) -> Habit | None:
         if usual.keys() >= here.keys() and len(odd) == 1 and sum(usual[rank] for rank in here) == wanted:
             others = _usual(facts, group, first, _SIDES[1 - side])
             as_before = all(others.get(rank) == here[rank][1 - side] for rank in here)
+            as_before = as_before and not _told(facts, group, first, len(here))
             found.append(Habit(odd[0], first, side == 0, usual[odd[0]], here[odd[0]][side], as_before))
     return found[0] if len(found) == 1 and len(here) > 2 else None
+
+
+def _told(facts: Facts, group: int, slot: int, members: int) -> bool:
+    """Whether they told each other numbers before: then what all keep to is each one's own word."""
+    return any(
+        tells(facts, group, earlier, members) for earlier in range(slot - 1, max(0, slot - _FURTHEST), -1)
+    )
 
 
 def _usual(facts: Facts, group: int, slot: int, side: str) -> dict[int, int]:
