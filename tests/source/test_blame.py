@@ -143,6 +143,28 @@ def test_who_is_turned_back_by_a_guard_clause_left_the_way_that_is_meant(then: s
     assert "guard clause" in verdict.sentence
 
 
+@pytest.mark.parametrize("then", ["break", "continue"])
+def test_of_two_calls_the_one_behind_a_loop_that_its_rank_broke_off_is_an_early_exit(then: str) -> None:
+    text = f"""
+    import torch.distributed as dist
+
+    LOSSES = [1, 9, 2]
+
+    def main():
+        for n in range(4):
+            for part in range(3):
+                dist.all_reduce(n)
+                if n == 1 and LOSSES[dist.get_rank()] > 5:
+                    {then}
+                dist.all_reduce(part)
+            dist.all_gather(n)
+    """
+    run = play(3, train=text)
+    verdict = verdict_of(run, 1, "different_collective")
+    found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert (found.cause == "early_exit") is (then == "break")
+
+
 @pytest.mark.parametrize(
     "body",
     [

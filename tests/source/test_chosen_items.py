@@ -6,6 +6,9 @@ import pytest
 from msgspec import structs
 from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
+from rankandfile.model.diagnosis import Call, Cohort, Divergence
+from rankandfile.model.ledger import call_id
+
 WISHES = """
 import torch.distributed as dist
 
@@ -546,3 +549,43 @@ def test_a_cut_share_comes_before_a_handler_that_may_never_be_asked() -> None:
     verdict = located(play(world=2, reading=READING, train=cut), culprit=1)
     assert place(verdict.location) == ("train.py", 8)
     assert verdict.cause != "swallowed_exception"
+
+
+SORTED = """
+import torch.distributed as dist
+
+SEEN = [{{"users": 3, "items": 1}}, {{"users": 1, "items": 3}}]
+
+
+def order(tables):
+    return sorted(tables, key=lambda name: {key})  # <-
+
+
+def main():
+    mine = SEEN[dist.get_rank()]
+    tables = ["items", "users"]
+    for n in range(3):
+        {names}
+        for name in names:
+            dist.all_reduce(mine[name], group=name)
+"""
+
+
+@pytest.mark.parametrize("names", ["names = order(tables)", "names = list(order(tables))"])
+def test_a_key_by_which_a_function_sorts_what_a_loop_goes_over(names: str) -> None:
+    for key, found in (("-SEEN[dist.get_rank()][name]", True), ("(len(name), name)", False)):
+        run = play(2, train=SORTED.format(key=key, names=names))
+        op, ((function, file, line), *_) = run.calls[0][0]
+        cohorts = [
+            Cohort(
+                ranks=str(rank),
+                call=Call(op=op, seq=1, file=file, line=line, function=function, evidence=[call_id(rank, 0)]),
+            )
+            for rank in (0, 1)
+        ]
+        verdict = structs.replace(
+            verdict_of(run, 1, "order_inversion"),
+            divergence=Divergence(group="0", seq=1, kind="cycle", cohorts=cohorts),
+        )
+        told = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+        assert (place(told.location) == run.marked) is found

@@ -26,7 +26,7 @@ from rankandfile.reason.divergence.habits import (
 )
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.finders.all_joined import perhaps_members
+from rankandfile.reason.finders.all_joined import perhaps_members, unseen_member
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.finders.other_arguments import other_arguments
 from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
@@ -45,6 +45,7 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.ranks.named_roots import is_further_on as is_further_on
 from rankandfile.reason.ranks.named_roots import named_roots
 from rankandfile.reason.ranks.standstill import stands_still
+from rankandfile.reason.waits.backends import on_hosts_alone
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import (

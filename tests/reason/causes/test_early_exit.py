@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from support.reason import absent_rank
-from support.reason.building import WORLD, Call, Job, Stop, case_of, hidden, loop
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
 from support.reason.witnesses import Witnesses, best, blamed
 
 from rankandfile.model.case import Case
+from rankandfile.model.diagnosis import Verdict
 
 
 def test_exit_code_0_while_others_wait() -> None:
@@ -36,3 +37,28 @@ def test_the_few_that_came_first_to_a_call_have_left_the_rounds_of_the_others() 
 
 def test_where_as_many_are_in_the_rounds_they_have_not_left() -> None:
     assert best(stages(done=2)).cause != "early_exit"
+
+
+def row(calls: int, last: int = 0) -> list[Step]:
+    """So many calls of one line in a row, each round of it two of other sizes, and another function's after them."""
+    gradients: list[Step] = [Call(WORLD, "all_reduce", 64 >> n % 2, "ppo.py:42") for n in range(calls)]
+    return [*gradients, *([Call(WORLD, "all_reduce", 3, "stats.py:15")] * (not last))]
+
+
+def broken_off(after: int) -> Verdict:
+    """Rank 1 comes to the statistics after so many of the eight calls that all made before them each time."""
+    programs = {
+        rank: [*loop(row(8), 3), *(row(after) if rank == 1 else row(after + 1, last=True))]
+        for rank in range(3)
+    }
+    return best(case_of(Job({WORLD: [0, 1, 2]}, programs, stalled=frozenset({(WORLD, 28 + after)}))))
+
+
+def test_who_comes_to_what_ends_a_row_of_calls_after_fewer_than_each_time_before_left_it() -> None:
+    verdict = broken_off(after=4)
+    assert (verdict.cause, blamed(verdict)) == ("early_exit", [1])
+    assert "Rank 1 left the loop early" in verdict.sentence
+    # One round alone may as well have been left out in the middle of the row.
+    verdict = broken_off(after=6)
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [1])
+    assert "left the loop" not in verdict.sentence

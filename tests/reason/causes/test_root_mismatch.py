@@ -68,6 +68,23 @@ def test_several_are_done_with_a_broadcast_that_others_wait_in() -> None:
     assert "network_stalled" in {a.cause for a in verdict.alternatives}
 
 
+def one_is_done(backend: str) -> Verdict:
+    """Of three members that joined a broadcast."""
+    programs: dict[int, list[Step]] = {
+        rank: [*loop(gloo_jobs.STEP, 2), Call(WORLD, "broadcast", 64, "best.py:29", early=rank == 2)]
+        for rank in range(3)
+    }
+    job = Job({WORLD: [0, 1, 2]}, programs, stalled=frozenset({(WORLD, 5)}), backend=backend)
+    return best(case_of(job))
+
+
+def test_on_hosts_not_even_one_is_done_while_two_that_joined_wait_on() -> None:
+    verdict = one_is_done("gloo")
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("root_mismatch", "hypothesis", [])
+    # With devices it may be the root, and done as soon as its data is on the way.
+    assert one_is_done("nccl").cause != "root_mismatch"
+
+
 RANKS = range(4)
 
 

@@ -132,17 +132,20 @@ def test_who_disagrees_with_all_that_agree_among_themselves() -> None:
     assert recorded([[1, 2, 3], [4, 5, 6], [7, 8, 9]], FITTING).cause != "split_mismatch"
 
 
-def in_rounds(before: list[list[int]], gives: list[int], takes: list[int]) -> Verdict:
-    """`before`: what each rank gave in each round before, all of which fitted. `gives`, `takes`: the one that hangs."""
+def in_rounds(before: list[list[int]], gives: list[int], takes: list[int], told: bool = False) -> Verdict:
+    """`before`: what each rank gave in each round before, all of which fitted. `gives`, `takes`: the one that hangs.
+    `told`: they had exchanged numbers first of all."""
     ranks = list(range(len(gives)))
+    counts = Call(WORLD, "all_to_all", site="a.py:8", dtype="Long", sizes=([[len(ranks)]], [[len(ranks)]]))
     programs: dict[int, list[Step]] = {
-        rank: [
+        rank: [counts] * told
+        + [
             Call(WORLD, "all_to_all", site="a.py:9", sizes=([[gave[rank], 8]], [[took[rank], 8]]))
             for gave, took in [*((each, each[::-1]) for each in before), (gives, takes)]
         ]
         for rank in ranks
     }
-    stalled = frozenset({(WORLD, len(before) + 1)})
+    stalled = frozenset({(WORLD, len(before) + 1 + told)})
     return diagnose(case_of(Job({WORLD: ranks}, programs, stalled=stalled))).verdicts[0]
 
 
@@ -171,3 +174,13 @@ def test_an_amount_that_changed_from_round_to_round_or_is_not_what_lacks_blames_
     ):
         verdict = in_rounds(before, gives, takes)
         assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])
+
+
+def test_who_alone_changes_an_amount_where_nobody_elses_was_made_for_this_round_blames_nobody() -> None:
+    """It changed what it was to keep, or another kept what it was to change."""
+    verdict = in_rounds([ALWAYS] * 3, [64, 48, 20, 16], ALWAYS[::-1])
+    assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])
+    assert "rank 2 sends 160 elements" in verdict.sentence
+    assert "rank 2 was to keep to its amount, or one of them was to change as well" in verdict.sentence
+    # What the others keep to is its own word, where they had told each other.
+    assert blamed(in_rounds([ALWAYS] * 3, [64, 48, 20, 16], ALWAYS[::-1], told=True)) == [2]

@@ -2,6 +2,9 @@
 
 Tokens go to their experts: each member always sends all that it has, and takes what comes. Once one sends less, and
 what all expect together is what all have always sent: nobody had been told of the lesser amount.
+
+That blames it only where the other side's amounts were made for this round. Where all expect what they expected each
+time before, too, one kept to it where another did not, and either may be out of date.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.facts import Facts
 
 from .contracts import elements
-from .split_pairs import mirrored
+from .split_pairs import mirrored, tells
 from .split_sums import exchange, sizes_of
 
 _ROUNDS = 3
+_FURTHEST = 64
 _SIDES = ("in_sizes", "out_sizes")
 
 
@@ -29,6 +33,8 @@ class Habit(NamedTuple):
     sends: bool
     usual: int
     now: int
+    others_as_before: bool = False
+    """The other side's amounts are those of each time before: they were not made for this round, nor told."""
 
 
 @heuristic(
@@ -46,8 +52,18 @@ def broke_its_habit(facts: Facts, group: int, slot: int) -> Habit | None:
         usual = _usual(facts, group, first, _SIDES[side])
         odd = [rank for rank in here if usual.get(rank) != here[rank][side]]
         if usual.keys() >= here.keys() and len(odd) == 1 and sum(usual[rank] for rank in here) == wanted:
-            found.append(Habit(odd[0], first, side == 0, usual[odd[0]], here[odd[0]][side]))
+            others = _usual(facts, group, first, _SIDES[1 - side])
+            as_before = all(others.get(rank) == here[rank][1 - side] for rank in here)
+            as_before = as_before and not _told(facts, group, first, len(here))
+            found.append(Habit(odd[0], first, side == 0, usual[odd[0]], here[odd[0]][side], as_before))
     return found[0] if len(found) == 1 and len(here) > 2 else None
+
+
+def _told(facts: Facts, group: int, slot: int, members: int) -> bool:
+    """Whether they told each other numbers before: then what all keep to is each one's own word."""
+    return any(
+        tells(facts, group, earlier, members) for earlier in range(slot - 1, max(0, slot - _FURTHEST), -1)
+    )
 
 
 def _usual(facts: Facts, group: int, slot: int, side: str) -> dict[int, int]:

@@ -89,7 +89,7 @@ def disagreeing(facts: Facts, call: Pending) -> Pairs | None:
     if mirrored(facts, call.group, out, slot):
         pairs = [Pair(b, a, expected, sent) for a, b, sent, expected in pairs]
         slot = out
-    told_at = slot - 1 if _tells(facts, call.group, slot - 1, len(members)) else None
+    told_at = slot - 1 if tells(facts, call.group, slot - 1, len(members)) else None
     return Pairs(tuple(sorted(pairs)), slot, told_at, evidence, bool(recorded))
 
 
@@ -144,7 +144,7 @@ def mirrored(facts: Facts, group: int, out: int, back: int) -> bool:
     return here.keys() <= there.keys() and all(there[rank] == here[rank][::-1] for rank in here)
 
 
-def _tells(facts: Facts, group: int, slot: int, members: int) -> bool:
+def tells(facts: Facts, group: int, slot: int, members: int) -> bool:
     """Everyone gave everyone a whole number."""
     calls = facts.call_table.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
     shapes = calls.select("rank", "shape").join(facts.case.shapes, on="shape")

@@ -18,6 +18,7 @@ from rankandfile.reason.toolbox import (
     cited,
     claims_at,
     lookup,
+    on_hosts_alone,
     patience,
     pending_row,
     perhaps,
@@ -98,7 +99,7 @@ def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
     """gloo works on the hosts: if every member's stack stands in the call, all have begun it, and no device is late."""
     members = facts.membership.members[call.group]
     row = pending_row(facts, call)
-    if row is None or set(call.waiting) != set(members) or len(members) < 2 or not _gloo_alone(facts):
+    if row is None or set(call.waiting) != set(members) or len(members) < 2 or not on_hosts_alone(facts.case):
         return None
     stands = [facts.hosts.get(rank) for rank in members]
     inside = [
@@ -135,10 +136,6 @@ def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
         contradicted_by="a stack of a member outside of the call",
         alternatives=tuple(perhaps(cause, words, decided_by=decided) for cause, words, decided in others),
     )
-
-
-def _gloo_alone(facts: Facts) -> bool:
-    return facts.case.dumps_used["backend"].drop_nulls().unique().to_list() == ["gloo"]
 
 
 @finder(precedence=230)

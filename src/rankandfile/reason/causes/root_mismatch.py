@@ -24,9 +24,11 @@ from rankandfile.reason.toolbox import (
     is_further_on,
     lookup,
     named_roots,
+    on_hosts_alone,
     patience,
     perhaps,
     pl,
+    unseen_member,
 )
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -128,14 +130,17 @@ def _believers(facts: Facts, group: int, slot: int) -> tuple[int, ...] | None:
 
 
 def _finished_early(facts: Facts, call: Pending) -> Finding | None:
-    """Only its root may be done with a broadcast that others wait in. If several are, each may believe to be it."""
+    """Only its root may be done with a broadcast that others wait in. If several are, each may believe to be it. On
+    hosts, where who has joined takes part, it ends for all: then not even one is done while two wait on.
+    """
     members = facts.membership.members[call.group]
     rows = {r: row for r in members if (row := lookup.call_at(facts, r, call.group, call.slot or 0))}
     ops = {lookup.op_of(facts, row) for row in rows.values()}
     if len(rows) < len(members) or len(ops) != 1 or contract_of(ops.pop()).early != "root":
         return None
     done = tuple(r for r, row in rows.items() if not row["open"])
-    if len(done) < _ROUNDS or set(done) & set(call.waiting):
+    on_hosts = on_hosts_alone(facts.case) and len(call.waiting) > 1
+    if len(done) < (1 if on_hosts else _ROUNDS) or set(done) & set(call.waiting):
         return None
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return None
@@ -146,8 +151,13 @@ def _finished_early(facts: Facts, call: Pending) -> Finding | None:
         sentence=(
             f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type. "
             f"{upper(ranks_words(done))} {verb(done, 'is', 'are')} done with it, and {ranks_words(call.waiting)} "
-            f"{verb(call.waiting, 'waits', 'wait')} in it. Only its root may be done before the others: the members "
-            "may not agree on the root, and no dump records it."
+            f"{verb(call.waiting, 'waits', 'wait')} in it. "
+            + (
+                "On hosts, it comes to its end for all who joined it, if they agree on its root: they"
+                if on_hosts
+                else "Only its root may be done before the others: the members"
+            )
+            + " may not agree on the root, and no dump records it."
         ),
         divergence=diverged(
             facts,
@@ -160,9 +170,10 @@ def _finished_early(facts: Facts, call: Pending) -> Finding | None:
             ],
         ),
         location=lookup.location_of(facts, last),
-        evidence=(lookup.evidence_of(first), lookup.evidence_of(rows[done[1]]), lookup.evidence_of(last)),
+        evidence=tuple(lookup.evidence_of(row) for row in (*(rows[rank] for rank in done[:2]), last)),
         contradicted_by="a log of NCCL's calls in which all name the same root",
         alternatives=(
+            *unseen_member(facts, call),
             perhaps(
                 "network_stalled",
                 "The message may have come as far as those that are done, and no further.",

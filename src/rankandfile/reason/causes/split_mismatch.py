@@ -51,7 +51,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(NEVER_MATCHES,),
-    did="sent other amounts than expected",
+    did="had another amount than expected",
     title="Splits that do not fit each other",
     page="""
 ## How it comes about

@@ -67,6 +67,14 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
     )
 
 
+def unseen_member(facts: Facts, call: Pending) -> tuple[Alternative, ...]:
+    """Beside whatever else a call in a group of unknown members may wait for."""
+    if call.group not in facts.membership.unsure:
+        return ()
+    words = "A member that does not show may never have joined: who belongs to the group is not recorded."
+    return (perhaps("skipped_collective", words, decided_by="the group's members, in the source"),)
+
+
 def _alternatives(
     call: Pending, op: str | None, unsure: bool, others: tuple[int, ...]
 ) -> tuple[Alternative, ...]:

@@ -34,6 +34,7 @@ from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
 from .guard_clause import who_turned_back
+from .out_of_date import who_is_out_of_date
 from .usual_way import left_the_usual, made_a_new_call
 from .ways import over_for
 
@@ -59,6 +60,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     """None where the evidence names somebody already, or the code nobody."""
     if found.kind == "some_make" and verdict.hang and not verdict.culprits:
         return who_made_another(verdict, found)
+    if found.kind == "renewed" and verdict.hang and not verdict.culprits:
+        return who_is_out_of_date(verdict, found)
     if (
         not verdict.hang
         or verdict.culprits

@@ -14,6 +14,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
+| of two calls, the one is of a rank that broke off, by its own data, a loop that the others are in | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
 | a decorator ran the function once more | extra_collective |
 | it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
@@ -36,7 +37,7 @@ from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
 from .arms import made_one_more
-from .ways import over_for, turned_back, way_of_each
+from .ways import broke_off, over_for, turned_back, way_of_each
 
 #: A decision on the rank itself is not far from where the rank is asked for.
 _DIRECT = 3
@@ -155,6 +156,8 @@ def _by_its_data(cause: str, found: FoundLine) -> str | None:
     more = made_one_more(found)
     if more is not None:
         return "extra_collective" if more is found.divergence.culprit else "skipped_collective"
+    if cause == "different_collective":
+        return "early_exit" if broke_off(found) is found.divergence.culprit and not _LEFT.off else None
     return turned_back(found) if cause in ("rank_conditional", "skipped_collective") else None
 
 

@@ -10,13 +10,13 @@ from rankandfile.source.flow.exceptions import Caught
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.registry.tables import TABLE
 
-from . import control, counted, failures, groups
+from . import builtin, control, counted, failures, groups
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
 from .reaching_assignments import reaching
 from .reason import UNKNOWN, Reason, Step, reason_of
-from .syntax import KIND, LEN, dotted
+from .syntax import KIND, LEN, argument, dotted
 from .value import Level
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "why_held",
     "why_kind",
     "why_raised",
+    "why_sorted",
 ]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
@@ -81,6 +82,17 @@ def why_kind(program: Program, function: Function, e: ast.expr) -> Reason:
     """Why two ranks can have objects of different classes there, or one of them none."""
     try:
         return reason_of(_evaluator(program).value(e, Frame(function), (KIND,)))
+    except RecursionError:
+        return UNKNOWN
+
+
+def why_sorted(program: Program, function: Function, call: ast.Call) -> Reason:
+    """Why a `sorted(..., key=...)` puts the same items in another order on another rank: by what its key returns."""
+    key = argument(call, "key")
+    if key is None or not call.args:
+        return UNKNOWN
+    try:
+        return reason_of(builtin.key_of(_evaluator(program), key, call.args[0], Frame(function)))
     except RecursionError:
         return UNKNOWN
 

@@ -30,8 +30,8 @@ class FoundLine(Struct, frozen=True):
     divergence: CodeDivergence | None = None
     decision: Decision | None = None
     kind: str = "place"
-    """place, held, loading, raised, exited, argument, order, filled, keyed, decision, caught, said, loop, callee,
-    items, again, anew, changed, put_off, no_graph, remembered, flag, logged, round, share, dropped,
+    """place, held, loading, raised, exited, argument, renewed, order, filled, keyed, decision, caught, said, loop,
+    callee, items, again, anew, changed, put_off, no_graph, remembered, flag, logged, round, share, dropped,
     barred, some_make, counted, awaits, left_loop, stayed_in_loop."""
     raises: bool = False
     """The decision raises on the ranks that diverged, and nothing around it catches that."""

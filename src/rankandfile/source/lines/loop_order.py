@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from typing import NamedTuple
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.source.dependence import why
+from rankandfile.source.dependence import why, why_sorted
+from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.syntax import dotted
 from rankandfile.source.flow import Condition, Kind
-from rankandfile.source.program.modules import Program
+from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
-from .arguments import Origin, assigned
+from .arguments import Origin, assigned, called_name
 from .call_paths import CallPath
-from .made_from import Entry, called_in, enters
+from .made_from import Entry, called_in, enters, results
+
+_FURTHEST = 4
+_KEEP_THE_ORDER = ("list", "tuple", "iter", "enumerate", "reversed")
 
 
 class Going(NamedTuple):
@@ -47,6 +53,8 @@ def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool
         places.program, place.function, Condition(line, text, kind, "another item", "no more items", items)
     )
     known = reason.level in ("varying", "axes")
+    if not known and (by_key := _sorted_before(places.program, place.function, items)) is not None:
+        return by_key
     if not known and not chosen:
         return None
     entry = enters(places.program, place.function, items)
@@ -59,6 +67,38 @@ def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool
     made = assigned(place.function, items, line)
     at = made.lineno if made is not None else line
     return Origin(place, at, place.module.lines[at - 1].strip(), reason)
+
+
+def _sorted_before(program: Program, function: Function, items: ast.expr) -> Origin | None:
+    """What the loop goes over was put in order further back, by a key that differs: in a function that is called for
+    it, or into a variable."""
+    values = deque([(function, items, 0)])
+    seen: set[ast.expr] = set()
+    while values:
+        where, value, depth = values.popleft()
+        if value in seen or depth > _FURTHEST:
+            continue
+        seen.add(value)
+        if isinstance(value, ast.Call) and called_name(value) == "sorted" and value.args:
+            reason = why_sorted(program, where, value)
+            if reason.level == "varying":
+                place = SourcePlace(where.module.path, where.module, where, value.lineno)
+                return Origin(place, value.lineno, where.module.lines[value.lineno - 1].strip(), reason)
+            values.append((where, value.args[0], depth + 1))
+        elif isinstance(value, ast.Call) and called_name(value) in _KEEP_THE_ORDER and value.args:
+            values.append((where, value.args[0], depth + 1))
+        elif isinstance(value, ast.Call):
+            values.extend(
+                (inside, result, depth + 1)
+                for inside in called_in(program, where, value)
+                for result in results(inside)
+            )
+        elif (name := dotted(value)) is not None:
+            given = reaching(where).everywhere(name)
+            values.extend(
+                (where, d.value, depth + 1) for d in given if d.value is not None and d.how == "assign"
+            )
+    return None
 
 
 def handed_out(program: Program, place: SourcePlace, items: ast.expr, entry: Entry) -> bool:

@@ -83,7 +83,7 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
                     if found is not None:
                         return found
                 swallowed = swallowed or _swallowed(program, target)
-                queue.extend((target, each, depth + 1) for each in _results(target))
+                queue.extend((target, each, depth + 1) for each in results(target))
             elif made is not None:
                 queue.append((target, made, depth + 1))
     # Only where nothing else makes the shares unequal: many a reader guards against what never happens.
@@ -94,7 +94,7 @@ def answers(program: Program, function: Function) -> list[Entry]:
     """The expressions that the function returns, and the tests upon which it does, but for those that are the same on
     all ranks."""
     tests = [node for node, _ in _in_body(function)]
-    found = [(node, why(program, function, node)) for node in (*tests, *_results(function))]
+    found = [(node, why(program, function, node)) for node in (*tests, *results(function))]
     return [
         Entry(function, node.lineno, node, reason, True)
         for node, reason in found
@@ -220,7 +220,7 @@ def _in_body(function: Function) -> Iterator[tuple[ast.expr, bool]]:
             yield from _choosing(node)
 
 
-def _results(function: Function) -> Iterator[ast.expr]:
+def results(function: Function) -> Iterator[ast.expr]:
     """What it returns, and the loops in which it yields: what it yields has no part in how often."""
     if isinstance(function.node, ast.Lambda):
         yield function.node.body

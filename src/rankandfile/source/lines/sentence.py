@@ -51,6 +51,7 @@ _SOURCES = {
 _SHOWN = ("decision", "changed", "items", "put_off", "no_graph")
 _FROM = {
     "argument": "The argument comes from",
+    "renewed": "Whether a rank does that is decided by",
     "order": "The order of the calls comes from",
     "filled": "What decides there was filled, or not, upon",
     "callee": "Which of the two it calls comes from",

@@ -9,6 +9,8 @@ from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import innermost
 
+from .renewed import renewed
+
 _RECEIVES = {"recv", "irecv", "recv_object_list"}
 
 
@@ -47,6 +49,9 @@ def cited_argument(search: Search, verdict: Verdict) -> FoundLine | None:
 
 def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:
     """The line that gave one side another argument, in a call that both made from one place."""
+    anew = renewed(search, divergence, verdict.cause) if verdict.cause == "split_mismatch" else None
+    if anew is not None:
+        return anew
     found = origin(search.places, divergence.culprit.path, verdict.cause)
     if found is None:
         return None
