@@ -16,6 +16,9 @@ pytestmark = pytest.mark.lab
 
 ARCHIVES = [*archives("round"), *archives("practice")]
 QUESTIONS = ("hang", "culprits", "nobody", "cause", "file", "line", "condition", "call")
+#: Truths that were found wrong after their sets were opened. In case-08 both ranks raise, long before the batch that the
+#: truth is about: the evidence and another run say so.
+WRONG = {"practice-10b": ("case-08",)}
 #: What is not mended yet, by form of evidence. These lists only ever get shorter.
 LOST = {
     # Two of four ranks went one way: who of them was wrong, no earlier round tells.
@@ -83,7 +86,8 @@ def marks(request: pytest.FixtureRequest, revealed: Path) -> list[tuple[BlindMar
     assert first is not None
     before = {mark.case: mark for mark in first.marks if mark.form == request.param.name}
     known = sealed.read(revealed).content.cases
-    now = [scoring.answered(case, request.param, known[case.name])[1] for case in files.cases(revealed)]
+    cases = [case for case in files.cases(revealed) if case.name not in WRONG.get(revealed.name, ())]
+    now = [scoring.answered(case, request.param, known[case.name])[1] for case in cases]
     return [(before[mark.case], mark) for mark in now]
 
 
