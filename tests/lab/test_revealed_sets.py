@@ -16,8 +16,8 @@ pytestmark = pytest.mark.lab
 
 ARCHIVES = [*archives("round"), *archives("practice")]
 QUESTIONS = ("hang", "culprits", "nobody", "cause", "file", "line", "condition", "call")
-#: Truths that were found wrong after their sets were opened. In case-08 both ranks raise, long before the batch that the
-#: truth is about: the evidence and another run say so.
+#: Truths that were found wrong after their sets were opened. In case-08 both ranks raise, long before the batch that
+#: the truth is about: the evidence and another run say so.
 WRONG = {"practice-10b": ("case-08",)}
 #: What is not mended yet, by form of evidence. These lists only ever get shorter.
 LOST = {
