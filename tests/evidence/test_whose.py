@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 import time
 
 import pytest
@@ -120,6 +121,15 @@ def test_one_file_that_does_not_tell(source: str, reason: str) -> None:
 )
 def test_hosts(source: str, rank: int, host: str | None) -> None:
     assert whose([source]) == [Owner(rank, "folder" if source.startswith("rank_") else "name", host, None)]
+
+
+def test_a_folder_for_temporary_files_is_no_host() -> None:
+    scratch = f"{tempfile.gettempdir()}/unpacked-c3jsnpit"
+    assert [one.host for one in whose([f"{scratch}/job/rank_0", f"{scratch}/node-c3/rank_1"])] == [
+        None,
+        "node-c3",
+    ]
+    assert [one.host for one in whose(["/mnt/unpacked-c3jsnpit/job/rank_0"])] == ["unpacked-c3jsnpit"]
 
 
 def test_the_number_that_varies_decides() -> None:

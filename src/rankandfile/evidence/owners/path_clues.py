@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -106,6 +107,7 @@ _OF_MACHINES = re.compile(
     r"^(?:dmesg|journalctl|journal|syslog|kern|kernel|messages|nvidia-smi|rocm-smi|ibstat|ib|ibstatus|lspci|ethtool|mce|ipmi|sel)"
     r"(?:-[a-z]{1,2})?$"
 )
+_TEMPORARY = tempfile.gettempdir().strip("/").split("/")
 _SUFFIX = re.compile(r"\.(?:txt|log|out|err|gz|zst|xz)$")
 
 
@@ -191,14 +193,17 @@ def _folder(path: str) -> _Folder:
     """The same for the folders above it, of which the innermost counts. A job has few folders and many files."""
     steps = [_stem(step) for step in path.split("/") if step not in ("", ".", "..")]
     told, inner, host = None, False, None
-    for step in reversed(steps):
+    # What stands right under the place for temporary files has a name by chance: `raf-x-c3jsnpit` is no host.
+    by_chance = len(_TEMPORARY) if path.startswith(f"{tempfile.gettempdir()}/") else -1
+    for at, step in reversed(list(enumerate(steps))):
         lower = step.lower()
         found, speaks_of_inner = _told(_mask(lower))
         if told is None and len(found) == 1:
             (told,) = found
         inner = inner or speaks_of_inner
         # "gpu3" is a host in one cluster and a device in another: a better name further out wins.
-        if _looks_like_host(lower) and (host is None or host.lower().startswith("gpu")):
+        named = _looks_like_host(lower) and at != by_chance
+        if named and (host is None or host.lower().startswith("gpu")):
             host = step
     last = steps[-1] if steps else ""
     under_attempt = len(steps) > 1 and steps[-2].lower().startswith("attempt")
