@@ -32,6 +32,14 @@ def test_the_group_is_the_one_whose_number_moves(tmp_path: Path) -> None:
     assert [(c.group, c.seq) for c in log.calls] == [("3", 1), ("0", 1), ("3", 0), ("3", 2)]
 
 
+def test_a_group_made_anew_counts_from_one_again(tmp_path: Path) -> None:
+    numbers = [0, 1, 2, 0, 1]
+    path = raw(
+        tmp_path / "r", *(call(n, "all_reduce", {"0": seq}, hint="0") for n, seq in enumerate(numbers))
+    )
+    assert [c.seq for c in calls.merge_raw({0: path}).calls] == [1, 2, 3, 1, 2]
+
+
 def test_the_callers_own_variable_comes_first(tmp_path: Path) -> None:
     path = raw(tmp_path / "r", call(0, "all_reduce", {"0": 4, "3": 0}, hint="3"))
     assert [(c.group, c.seq) for c in calls.merge_raw({0: path}).calls] == [("3", 1)]

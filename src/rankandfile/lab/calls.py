@@ -96,9 +96,13 @@ def _decode(lines: Iterable[bytes]) -> list[_Raw]:
 
 
 def _resolve(rank: int, lines: list[_Raw]) -> Iterable[Call]:
-    """Give each call its group: the caller's own variable, or else the group whose number moved meanwhile."""
+    """Give each call its group: the caller's own variable, or else the group whose number moved meanwhile. A group that
+    is made anew under its name counts from 1 again: its number went back."""
     counts: dict[str, int] = {}
+    before: dict[str, int] = {}
     for i, line in enumerate(lines):
+        counts.update({group: 0 for group, seq in line.seqs.items() if seq < before.get(group, 0)})
+        before.update(line.seqs)
         if line.kind != "call":
             continue
         after = lines[i + 1].seqs if i + 1 < len(lines) else {}
