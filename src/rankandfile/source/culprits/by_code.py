@@ -24,6 +24,7 @@ from rankandfile.source.culprits.by_few import (
     the_fewer,
     who_came_alone,
     who_left_a_loop,
+    who_left_a_message_out,
     who_made_another,
     who_put_off,
     who_ran_out,
@@ -75,6 +76,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return who_came_alone(verdict, found)
     if found.kind in ("left_loop", "stayed_in_loop"):
         return who_left_a_loop(found)
+    if found.kind == "left_out_message":
+        return who_left_a_message_out(found)
     if found.kind == "put_off" and divergence is not None and divergence.exact:
         return who_put_off(found, divergence)
     if found.kind not in _KINDS or divergence is None:

@@ -19,6 +19,7 @@ from .of_one_rank import (
     went_to,
 )
 from .of_stages.left_loop import left_loop
+from .of_stages.left_out import left_out_message
 from .of_two_cohorts.chosen import diverged
 
 #: Families whose fault is in no line of the program.
@@ -51,6 +52,7 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         found = made_by_some(search, verdict) or guarded(search, verdict)
         if found is not None:
             return found
-    found = diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
+    found = left_out_message(search, verdict)
+    found = found or diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
     found = found or left_loop(search, verdict)
     return found or said_upon(search, verdict) or went_to(search, verdict)

@@ -37,8 +37,8 @@ def of_namespace(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> V
             known = target is not None and d.how not in ("outside", "called")
             if known and target is not None and _KINDS & set(ev.objects.externals(target, inside)):
                 stored.append((inside, d))
-    if not stored or Frame(frame.function, None, frame.depth + 1).too_deep:
-        return None
     given = [(argument(each.made, e.attr), each.frame) for each in made if isinstance(each.made, ast.Call)]
     first = [ev.value(value, outer, path) for value, outer in given if value is not None]
+    if (not stored and len(first) < len(made)) or Frame(frame.function, None, frame.depth + 1).too_deep:
+        return None
     return join([*first, control.stored_anywhere(ev, stored, path, before=bool(first))])

@@ -105,6 +105,18 @@ def counted_by_number(
     return None if unknown else False
 
 
+def as_often(search: Search, function: Function, loop: ast.For, stages: tuple[Stage, ...]) -> bool:
+    """Whether all go round it equally often, as far as the code says: by one number, worked out for each of them, or by
+    what is the same on all ranks."""
+    parts = list(_counts(search, function, loop.iter))
+    numbers = [{search.one_rank(stage.rank).of(part, where) for stage in stages} for where, part in parts]
+    if numbers and all(len(each) == 1 and None not in each for each in numbers):
+        return True
+    return counted_by_number(search, function, loop.iter, stages) is False and all(
+        of_own_data(search, function, loop, stage) is False for stage in stages
+    )
+
+
 def _counts(search: Search, function: Function, items: ast.expr) -> Iterator[tuple[Function, ast.expr]]:
     """The numbers that ranges are made of: of the items themselves, and of what makes them."""
     bare = _bare(items)
