@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from rankandfile.source.remedies.framework_votes import framework_vote
 from rankandfile.source.remedies.later_uses import flag_of, other_test_of_part, uses_of
@@ -180,10 +181,15 @@ def _under_rank_test(place: PlaceToMend) -> ast.If | None:
 
 
 def _only_transfers(place: PlaceToMend, node: Test) -> bool:
-    """The branch posts sends and receives, and then goes on like the other."""
+    """The branch posts sends and receives, and then goes on like the other; or it leaves a round whose rest does."""
+    concerned: Sequence[ast.AST] = place.concerned()
     if isinstance(node, ast.If) and leaves(node.body):
-        return False
-    found = [event for event in place.events(place.concerned()) if collective(event)]
+        around = place.module.parents.get(node)
+        block = getattr(around, "body", [])
+        if leaves(node.body) != "continue" or node not in block:
+            return False
+        concerned = block[block.index(node) + 1 :]
+    found = [event for event in place.events(concerned) if collective(event)]
     return bool(found) and all(event.name in POINT_TO_POINT for event in found)
 
 
