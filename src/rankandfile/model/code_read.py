@@ -16,6 +16,8 @@ class CodeRead(Struct, frozen=True, kw_only=True):
     """The program makes groups beside that of all ranks; None: nobody read it."""
     sets_up_all: frozenset[tuple[str, int]] = frozenset()
     """Lines that set up the job's communication for as many ranks as were started, or as all ranks agree on."""
+    own_roots: frozenset[tuple[str, int]] = frozenset()
+    """Lines whose calls take for their root what each rank works out from its own data."""
 
 
 NO_CODE = CodeRead()

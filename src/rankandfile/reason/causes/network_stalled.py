@@ -120,6 +120,10 @@ def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
     others = [
         ("link_error", "One link or adapter may have failed.", "the kernel log and the switch's counters")
     ]
+    cites = (lookup.evidence_of(row), *(i for s in inside[:4] for i in s.evidence))
+    own = {(s.location.file, s.location.line) for s in inside} & facts.code.own_roots
+    if rooted and own:
+        return _other_roots(facts, call, cites)
     if rooted:
         others.insert(
             0, ("root_mismatch", "The members may not agree on the root.", "the source of the call")
@@ -132,9 +136,31 @@ def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
             f"each stands in it, and none finishes it.{_UNTOLD if rooted else ''} No rank is behind: suspect what lies "
             "between them, the network."
         ),
-        evidence=(lookup.evidence_of(row), *(i for s in inside[:4] for i in s.evidence)),
+        evidence=cites,
         contradicted_by="a stack of a member outside of the call",
         alternatives=tuple(perhaps(cause, words, decided_by=decided) for cause, words, decided in others),
+    )
+
+
+def _other_roots(facts: Facts, call: Pending, evidence: tuple[str, ...]) -> Finding:
+    """The program has each rank work out the root from its own data: that comes before a network that fails."""
+    return Finding(
+        cause="root_mismatch",
+        confidence="hypothesis",
+        sentence=(
+            f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type, the stack of "
+            "each stands in it, and none finishes it. Each takes for its root what it works out from its own data: "
+            "they need not agree on it."
+        ),
+        evidence=evidence,
+        contradicted_by="a stack of a member outside of the call",
+        alternatives=(
+            perhaps(
+                CAUSE.word,
+                "Nothing may be carried between them.",
+                decided_by="a test of the links between these hosts",
+            ),
+        ),
     )
 
 

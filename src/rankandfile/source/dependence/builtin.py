@@ -55,6 +55,10 @@ def builtin(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> 
     if name in ("hasattr", "isinstance", "issubclass", "callable", "type"):
         # What type a value has seldom differs where its content does.
         return UNIFORM if ev.value(first, frame).level == "uniform" else UNKNOWN
+    key = argument(e, "key")
+    if name in ("max", "min") and key is not None:
+        # Which of the items it is, the key says.
+        return join([ev.all(args, frame), key_of(ev, key, first, frame).of_data()])
     return ev.all(args, frame) if is_pure(f"builtins.{name}") else by_arguments(ev, e, frame, name)
 
 
@@ -77,8 +81,8 @@ def _same_items(ev: Evaluator, name: str, first: ast.expr, e: ast.Call, frame: F
         key = argument(e, "key")
         if path and path[0] in (("order", None), EACH) and value.source in origins.ORDERS:
             value = ev.value(first, frame, (LEN,))
-        if key is not None and path and path[0][0] in ("order", "each"):
-            value = join([value, key_of(ev, key, first, frame)])
+        if key is not None and path and path[0][0] in ("order", "each", "item"):
+            value = join([value, key_of(ev, key, first, frame).of_data()])
     if name in ("set", "frozenset") and path and path[0][0] in ("each", "order"):
         value = join([value, origins.set_order(e, frame)])
     return value
