@@ -152,6 +152,13 @@ def test_what_is_quoted_of_a_kernel_says_where_it_was_cut_and_a_group_without_a_
     assert "waiting  0-2 perhaps for 3, in all_reduce #777\n" in card
 
 
+def test_a_last_line_says_where_it_was_cut(tmp_path: Path) -> None:
+    for rank in range(2):
+        (tmp_path / f"rank_{rank}.log").write_text(f"2026-01-05 10:00:56 {'cutting into the dark ' * 9}\n")
+    (standing,) = rankandfile.diagnose([tmp_path]).standings
+    assert standing.what.endswith("…'")
+
+
 PODS = "NAME    READY   STATUS    RESTARTS   AGE\n" + "".join(
     f"fit-{n}   {{ready{n}}}   {{status{n}}}   0   21m\n" for n in range(3)
 )

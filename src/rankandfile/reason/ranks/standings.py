@@ -23,6 +23,7 @@ from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.graph import Pending
 from rankandfile.reason.waits.in_words import in_calls
+from rankandfile.reason.words import shortened
 
 from .activity import at
 from .did_instead import location_of, world_of
@@ -267,7 +268,7 @@ def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
         elif rank in seen:
             why["in no call that has not ended, and nobody took its stack"].append(rank)
         else:
-            line = (facts.accounts.last_lines.get(rank) or "")[:_LONGEST]
+            line = shortened(facts.accounts.last_lines.get(rank) or "", _LONGEST)
             heard = rank in facts.accounts.logged or rank in facts.accounts.of_rank
             nothing = "no line of it tells where it stands" if heard else "nothing of it was found"
             if line:
