@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -11,18 +12,20 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 from support.capture.waiting import until
 from support.cli.raf_runs import Raf
 from support.evidence.kept_decoders import KeptDecoders
 from support.evidence.sample_dumps import one_rank, only
 
-from rankandfile.evidence.files import decoder, pool
-from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files import decoder, pool, worker
+from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task, decode_all, default_jobs
 from rankandfile.evidence.load import load
+from rankandfile.evidence.raw import pack
 from rankandfile.lab.flight_writer import write_pickle
 
 Answers = dict[int, Decoded]
@@ -228,7 +231,24 @@ def test_a_python_that_cannot_import_us_is_told_from_a_bad_file(
 ) -> None:
     monkeypatch.setattr(sys, "path", [])
     answers = run(tasks[:1], jobs=1)
-    assert only(answers[0].notes).what.startswith("no decoding process starts")
+    assert only(answers[0].notes).what.startswith(
+        "no decoding process starts: ModuleNotFoundError: No module"
+    )
+
+
+def test_a_fault_of_ours_is_told_as_one_and_not_as_one_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(path: Path, name: str, dump_bytes: int) -> Decoded:
+        raise ValueError("no such\nshape")
+
+    monkeypatch.setattr(worker, "decode", faulty)
+    request = worker.Request(os.fsencode(tmp_path), "train.log")
+    told = only(unpack_decoded(pack([msgspec.Raw(worker._answer(request))]))[0].notes).what
+    assert re.fullmatch(
+        r"refused: raf itself failed on it: ValueError: no such shape \(test_pool\.py:\d+\)", told
+    )
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 
 def takes_for_ever(number: int = 0) -> bytes:

@@ -25,10 +25,15 @@ def test_listing_needs_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
-def test_every_cause_that_needs_no_gpu_has_a_scenario() -> None:
-    others = {"no_hang", "undetermined", "gpu_stuck", "gpu_error", "link_error"}
-    lacking = set(CAUSES) - others - {s.cause for s in ALL}
-    assert not lacking, f"no hang of src/rankandfile/lab/scenarios ends in {lacking}"
+@pytest.mark.parametrize("cause", CAUSES)
+def test_every_cause_that_needs_no_gpu_has_a_scenario(cause: str) -> None:
+    """One that names no hang of the lab is new, and has none yet: pytest lists it."""
+    if cause in ("no_hang", "undetermined", "gpu_stuck", "gpu_error", "link_error"):
+        return
+    if not any(s.cause == cause for s in ALL):
+        if not CAUSES[cause].scenario:
+            pytest.xfail(f"no hang of src/rankandfile/lab/scenarios ends in {cause} yet")
+        raise AssertionError(f"no hang of src/rankandfile/lab/scenarios ends in {cause}")
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.name)

@@ -71,9 +71,15 @@ def issued(group: str, seq: int, calls: dict[int, list[dict[str, Any]]], rank: i
 
 
 def test_every_cause_of_a_hang_is_there() -> None:
+    """One that names no hang of the lab is new, and has none yet: pytest lists it."""
     causes = {s.faults[0].cause for s in SCENARIOS.values() if s.expects_hang}
     named = set(CAUSES) - {"no_hang", "undetermined"}
-    assert causes == named, f"no hang of src/rankandfile/lab/sim/catalog ends in {named - causes}"
+    assert causes <= named
+    lacking = named - causes
+    new = {cause for cause in lacking if not CAUSES[cause].scenario}
+    assert lacking == new, f"no hang of src/rankandfile/lab/sim/catalog ends in {lacking - new}"
+    if new:
+        pytest.xfail(f"no hang of src/rankandfile/lab/sim/catalog ends in {new} yet")
 
 
 @pytest.mark.parametrize("name", in_lab(SMALL, HERE_SMALL))

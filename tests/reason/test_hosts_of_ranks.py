@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.render.cards import shown
 
 import rankandfile
 from rankandfile.model.diagnosis import Verdict
@@ -135,6 +136,27 @@ def test_a_kernel_that_waits_for_a_file_system(tmp_path: Path, name: str, said: 
     )
     assert (found.cause, sure(found)) == ("host_blocked", [6, 7])
     assert "ix3" in found.sentence
+
+
+def test_what_is_quoted_of_a_kernel_says_where_it_was_cut_and_a_group_without_a_name_has_none(
+    tmp_path: Path,
+) -> None:
+    for rank in range(4):
+        waits = "" if rank == 3 else GAVE_UP.format(rank=rank) + "\n"
+        (tmp_path / f"rank_{rank}.log").write_text(f"rank {rank}/4 running on ix{rank}\n{waits}")
+    said = f"[Tue Sep 16 03:52:20 2025] nfs: server vault7.{'storage-of-the-cluster.' * 8}net not responding, still trying\n"
+    (tmp_path / "dmesg-ix3.txt").write_text(said)
+    found = rankandfile.diagnose([tmp_path])
+    assert found.verdicts[0].culprits[0].doing.endswith(".st…")
+    card = shown(found, 100, verbose=True)
+    assert "waiting  0-2 perhaps for 3, in all_reduce #777\n" in card
+
+
+def test_a_last_line_says_where_it_was_cut(tmp_path: Path) -> None:
+    for rank in range(2):
+        (tmp_path / f"rank_{rank}.log").write_text(f"2026-01-05 10:00:56 {'cutting into the dark ' * 9}\n")
+    (standing,) = rankandfile.diagnose([tmp_path]).standings
+    assert standing.what.endswith("…'")
 
 
 PODS = "NAME    READY   STATUS    RESTARTS   AGE\n" + "".join(

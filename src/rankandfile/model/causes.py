@@ -75,13 +75,17 @@ class _Causes(Mapping[str, Cause]):
         for cause in found:
             if cause.family not in FAMILIES:
                 raise ValueError(f"cause {cause.word}: {cause.family} is no family of causes")
-        if sorted(cause.word for cause in found) != listing.names(_FOLDER):
-            raise ValueError(f"a file of {_FOLDER} is not named after its cause's word")
+        for module, cause in zip(listing.modules(_FOLDER), found, strict=True):
+            if (name := module.__name__.rpartition(".")[2]) != cause.word:
+                raise ValueError(f"{name}.py is to be named after its cause, whose word is {cause.word}")
         found.sort(key=lambda cause: (families.index(cause.family), cause.place, cause.word))
         return {cause.word: cause for cause in found}
 
     def __getitem__(self, word: str) -> Cause:
-        return self._of_word[word]
+        try:
+            return self._of_word[word]
+        except KeyError:
+            raise KeyError(f"no cause is called {word!r}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._of_word)

@@ -47,7 +47,19 @@ class OfCall(Base, kw_only=True):
             if self.file is None
             else f" at {self.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{self.line}"
         )
-        return f"{self.op or 'a call'}{number} of {self.group}{place}"
+        return f"{self.op or 'a call'}{number}{of_group(self.group)}{place}"
+
+
+#: What stands in place of a group's name where no line names it.
+UNNAMED = "not named in the lines"
+
+
+def of_group(group: str) -> str:
+    """
+    >>> of_group("tp"), of_group("not named in the lines, 2")
+    (' of tp', '')
+    """
+    return "" if group.startswith(UNNAMED) else f" of {group}"
 
 
 class InCall(OfCall, kw_only=True):

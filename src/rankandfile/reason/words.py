@@ -48,3 +48,13 @@ def again_words(times: int, calls: int, way: str) -> str:
 
 def ahead_words(calls: int) -> str:
     return "one ahead" if calls == 1 else f"{calls} ahead"
+
+
+def shortened(text: str, most: int) -> str:
+    """A line to be quoted, in one line; the mark tells that it goes on.
+
+    >>> shortened("nfs: server  fs01 not responding", 20)
+    'nfs: server fs01 no…'
+    """
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -18,3 +18,14 @@ def test_an_id_of_no_family_is_refused() -> None:
     """It would say nothing of whose line that is."""
     with pytest.raises(ValueError, match="is no family"):
         Shape("process_ended", "Q1", "fact", "a literal", r"a literal")
+
+
+def test_a_literal_that_a_search_could_miss_is_refused() -> None:
+    with pytest.raises(ValueError, match="'exited' is shorter than 7 characters"):
+        Shape("process_ended", "P7", "fact", ("a literal", "exited"), r"a literal")
+
+
+def test_a_pattern_that_is_none_names_its_shape() -> None:
+    shape = Shape("process_ended", "P7", "fact", "a literal", r"(a literal")
+    with pytest.raises(ValueError, match=r"shape P7 \(process_ended\): its pattern is none: missing \)"):
+        assert shape.regex

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
@@ -51,9 +52,7 @@ class Decoder:
         self._answers.register(self._stdout, select.POLLIN)
         if read_message(self._stdout) != READY:
             self.end()
-            raise BrokenDecoder(
-                "no decoding process starts; try: cd / && python -m rankandfile.evidence.files.worker 4000000000"
-            )
+            raise BrokenDecoder(f"no decoding process starts: {_last_words(memory)}")
 
     def ask(self, requests: Sequence[Request], size: int, seconds: float, most: float) -> list[Decoded]:
         """What each of the files holds. Raises `BrokenDecoder` if the process died over one, or had to be ended:
@@ -109,9 +108,26 @@ class Decoder:
         self._process.wait()
 
 
+def _command(memory: int) -> list[str]:
+    return [*own_python("from rankandfile.evidence.files.worker import main; main()"), str(memory)]
+
+
+@cache
+def _last_words(memory: int) -> str:
+    """Why it does not start: it is started once more, and listened to."""
+    try:
+        done = subprocess.run(
+            _command(memory), stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return type(error).__name__
+    said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return said[:300] or f"it ends with {done.returncode}, and says nothing"
+
+
 def _spawn(memory: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [*own_python("from rankandfile.evidence.files.worker import main; main()"), str(memory)],
+        _command(memory),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

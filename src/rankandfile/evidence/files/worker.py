@@ -138,11 +138,26 @@ def _answer(request: Request) -> bytes:
         signal.setitimer(signal.ITIMER_PROF, request.seconds)
         Wanted.lines = request.lines
         found = decode(path, request.name, request.dump_bytes)
-        signal.setitimer(signal.ITIMER_PROF, 0)
         found.seconds = time.process_time() - began
         return pack(found)
     except MemoryError:
         return pack(Decoded("unreadable", [], [RawNote("", TOO_MUCH)]))
+    except Exception as error:
+        # A fault of ours, and none of the file's: it is said so, with its place, and the other files count.
+        failed = Decoded("unreadable", [], [RawNote("", shown(_own_fault(error)))])
+        failed.seconds = time.process_time() - began
+        return pack(failed)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _own_fault(error: Exception) -> str:
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    place = f" ({Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno})" if at is not None else ""
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return f"refused: raf itself failed on it: {what}{place}"
 
 
 def main() -> None:

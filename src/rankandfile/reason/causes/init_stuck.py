@@ -22,7 +22,7 @@ from rankandfile.reason.toolbox import (
     world_of,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
 CAUSE = Cause(
     word="init_stuck",
@@ -125,7 +125,7 @@ def _by_nccl(facts: Facts) -> Finding | None:
 
 def _last_words(facts: Facts, rank: int) -> str:
     line = facts.accounts.last_lines.get(rank)
-    return f"not yet there; its last line is '{line[:80]}'" if line else "not yet there, and silent"
+    return f"not yet there; its last line is '{shortened(line, 80)}'" if line else "not yet there, and silent"
 
 
 def _finding(

@@ -9,7 +9,7 @@ from rankandfile.model.diagnosis import Missing, Remedy
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import Facts, WaitEnd, activities, event_id, fields_of, late_to_end, pl
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
 CAUSE = Cause(
     word="teardown_only",
@@ -120,7 +120,7 @@ def _doing(facts: Facts, rank: int) -> str:
     stand = facts.hosts.get(rank)
     if stand is not None:
         return stand.words
-    return f"its last words are those of the others, '{facts.accounts.last_lines[rank][:80]}'"
+    return f"its last words are those of the others, '{shortened(facts.accounts.last_lines[rank], 80)}'"
 
 
 @finder(precedence=55, of="job")

@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.model.claims import OfCall
+from rankandfile.model.claims import UNNAMED, OfCall
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.calls.contracts import contract_of
-from rankandfile.reason.ranks.from_logs.watchdog_reports import DEFAULT, UNNAMED
+from rankandfile.reason.ranks.from_logs.watchdog_reports import DEFAULT
 
 _CALL = re.compile(r"D(\d+)#(-?\d+)$")
 _EVENT = re.compile(r"L(\d+):(\d+)$")

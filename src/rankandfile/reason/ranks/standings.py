@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from rankandfile.model.claims import Claim, InCall, ranks_of
+from rankandfile.model.claims import Claim, InCall, of_group, ranks_of
 from rankandfile.model.diagnosis import Location, Standing
 from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
@@ -23,12 +23,12 @@ from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.graph import Pending
 from rankandfile.reason.waits.in_words import in_calls
+from rankandfile.reason.words import shortened
 
 from .activity import at
 from .did_instead import location_of, world_of
 from .from_logs.nccl_setups import setups
 from .from_logs.ras_counts import Launches, launches
-from .from_logs.watchdog_reports import UNNAMED
 from .missing_dumps import absent_ranks, reasons
 
 _MOST_LINES = 64
@@ -191,8 +191,7 @@ def _of_log(facts: Facts, rank: int) -> _Told | None:
     if report is not None:
         op = contract_of(report.op).op if report.op else None
         group, ids = report.desc or report.group, [report.evidence]
-        named = "" if group.startswith(UNNAMED) else f" of {group}"
-        what = f"in {op or report.op or 'a call'} #{report.seq}{named}"
+        what = f"in {op or report.op or 'a call'} #{report.seq}{of_group(group)}"
         standing = Standing(ranks="", state="waits", what=what, told_by="log", evidence=ids)
         return _Told(standing, InCall(ranks=str(rank), group=group, seq=report.seq, op=op, evidence=ids))
     waited = accounts.waited_in_vain.get(rank)
@@ -269,7 +268,7 @@ def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
         elif rank in seen:
             why["in no call that has not ended, and nobody took its stack"].append(rank)
         else:
-            line = (facts.accounts.last_lines.get(rank) or "")[:_LONGEST]
+            line = shortened(facts.accounts.last_lines.get(rank) or "", _LONGEST)
             heard = rank in facts.accounts.logged or rank in facts.accounts.of_rank
             nothing = "no line of it tells where it stands" if heard else "nothing of it was found"
             if line:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from rankandfile.model.claims import of_group
 from rankandfile.model.diagnosis import Divergence, Location, Wait
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.render.source import draw, shortened, stands_at
@@ -122,7 +123,7 @@ def _waits(sheet: Sheet) -> list[Text]:
 
 def _wait(sheet: Sheet, wait: Wait) -> str:
     number = "" if wait.seq is None else f" #{wait.seq}"
-    call = f"in {wait.op or 'call'}{number} of {wait.group}"
+    call = f"in {wait.op or 'call'}{number}{of_group(wait.group)}"
     waiting = waiters(wait)
     who = sheet.ranks(waiting or wait.ranks)
     if not wait.waits_for:

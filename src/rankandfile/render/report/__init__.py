@@ -13,6 +13,7 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup
 
+from rankandfile.model.claims import of_group
 from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
 from rankandfile.model.pictures import Pictures
 from rankandfile.render.headline import cause_beside, headline, place, points_at_missing_call, sure
@@ -45,7 +46,8 @@ def page(diagnosis: Diagnosis, pictures: Pictures, version: str) -> str:
     sheets = pictures.score.sheets
     return rendered(
         "page.html.j2", diagnosis, citations, version=version,
-        waiters=waiters, stands_at=stands_at, state_words=STATES, evidence=citations.listed[:_MOST_EVIDENCE],
+        waiters=waiters, of_group=of_group, stands_at=stands_at, state_words=STATES,
+        evidence=citations.listed[:_MOST_EVIDENCE],
         evidence_left_out=max(0, len(citations.listed) - _MOST_EVIDENCE),
         notes=diagnosis.notes[:_MOST_NOTES], notes_left_out=max(0, len(diagnosis.notes) - _MOST_NOTES),
         score=pictures.score, score_table=score_table(pictures.score, sheets[0]) if sheets else None,

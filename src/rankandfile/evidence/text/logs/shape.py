@@ -66,10 +66,18 @@ class Shape(Struct, frozen=True, dict=True):
             raise ValueError(
                 f"shape {self.id}: {family(self.id)} is no family of rankandfile.model.log_shapes"
             )
+        for literal in self.literals:
+            if len(literal) < SHORTEST:
+                raise ValueError(
+                    f"shape {self.id} ({self.kind}): the literal {literal!r} is shorter than {SHORTEST} characters"
+                )
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        return re.compile(bounded(self.pattern))
+        try:
+            return re.compile(bounded(self.pattern))
+        except re.error as error:
+            raise ValueError(f"shape {self.id} ({self.kind}): its pattern is none: {error}") from error
 
     @property
     def literals(self) -> tuple[str, ...]:

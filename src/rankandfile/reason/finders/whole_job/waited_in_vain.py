@@ -12,7 +12,7 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
 _FEWEST = 2
 _LONGEST = 120
@@ -35,7 +35,7 @@ def waited_in_vain(facts: Facts, _: WaitEnd) -> Finding | None:
         return None
     if {*waited, *silent} != set(range(world_of(facts))) or len({e.place for e in waited.values()}) > 1:
         return None
-    lines = {rank: accounts.last_lines.get(rank, "")[:_LONGEST] for rank in silent}
+    lines = {rank: shortened(accounts.last_lines.get(rank, ""), _LONGEST) for rank in silent}
     doing = {
         rank: "raised nothing, where all others gave up on the call"
         + (f"; its last line is '{line}'" if line else "")

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.events import event_id
+from rankandfile.reason.words import shortened
 
 from .accounts import Error, fields_of
 
@@ -23,6 +24,7 @@ BY_ITS_WATCHDOG = f"{WHOSE}its watchdog is the only one that stood still)"
 #: Likewise, by torch's own account of who began and did not finish.
 BY_THE_REPORT = f"{WHOSE}torch's desync report names this one alone as not finished)"
 _DEFAULT = ("default_pg", "0")
+_LONGEST = 160
 
 
 def unfinished_alone(events: pl.DataFrame) -> int | None:
@@ -109,7 +111,7 @@ def links_down(events: pl.DataFrame, hosts: dict[int, str]) -> tuple[dict[int, E
         host = row["host"]
         if host not in on_host:
             continue
-        error = Error(f"{row['text'][:160]}", (event_id(row["log"], row["line"]),))
+        error = Error(shortened(str(row["text"]), _LONGEST), (event_id(row["log"], row["line"]),))
         if len(on_host[host]) == 1:
             of_rank.setdefault(on_host[host][0], error)
         else:

@@ -10,6 +10,7 @@ import polars as pl
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
 from rankandfile.model.log_shapes import OF_NCCL
+from rankandfile.reason.words import shortened
 
 from .accounts import Error, fields_of
 
@@ -17,6 +18,7 @@ _PORT = re.compile(r"<\d+>$|:\d+$")
 _STALLS = ("nfs_stalled", "hung_task")
 _GONE = ("host_lost", "slurm_node_failure")
 _FEWEST_HOSTS = 2
+_LONGEST = 160
 
 
 def hosts_of_ranks(case: Case) -> dict[int, str]:
@@ -62,7 +64,7 @@ def stalled_hosts(events: pl.DataFrame, hosts: dict[int, str]) -> dict[int, Erro
     found: dict[str, Error] = {}
     for row in rows.iter_rows(named=True):
         if row["log"] not in recovered:
-            words = f"its host {row['host']} says: {' '.join(str(row['text']).split())[:160]}"
+            words = f"its host {row['host']} says: {shortened(str(row['text']), _LONGEST)}"
             found.setdefault(row["host"], Error(words, (event_id(row["log"], row["line"]),)))
     return {rank: found[host] for rank, host in hosts.items() if host in found}
 

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 from msgspec.structs import replace
 
+from rankandfile.model.claims import UNNAMED
 from rankandfile.model.events import event_id
 from rankandfile.reason.ranks.activity import CodePlace, is_library
 
@@ -24,7 +25,6 @@ TIMEOUT, PROGRESS, SIGNAL, ISSUED = "watchdog_timeout", "watchdog_progress", "du
 BLOCKING = "blocking_wait_timeout"
 TRANSFERS = ("SEND", "RECV", "COALESCED")
 DEFAULT = "default_pg"
-UNNAMED = "not named in the lines"
 _MERGED = ("group_rank", "op", "size_in", "size_out", "enqueued", "completed", "timeout_ms")
 
 #: Numbers of calls that lie further apart than this are of different groups, where no line says of which.

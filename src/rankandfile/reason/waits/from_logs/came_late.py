@@ -15,7 +15,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
 _LONGEST = 120
 #: A rank's last work before it heard that others had given up.
@@ -58,7 +58,7 @@ def _of_the_host(cause: str) -> bool:
 
 def _late(facts: Facts, found: Finding, row: dict[str, Any], *, named: bool) -> Finding:
     (rank,) = found.culprits
-    line, done = row["text"][:_LONGEST], bool(fields_of(row).get("done"))
+    line, done = shortened(row["text"], _LONGEST), bool(fields_of(row).get("done"))
     limits = [r.timeout_ms for r in facts.accounts.reports if r.rank in found.victims and r.timeout_ms]
     limit = f" after the {min(limits) / 1000:g} s that the group allows" if limits else ""
     who, gave_up = ranks_words([rank]), sorted(found.victims)

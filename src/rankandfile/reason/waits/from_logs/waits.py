@@ -8,12 +8,12 @@ import polars as pl
 from msgspec import Struct
 
 from rankandfile.model.case import Case, group_label
+from rankandfile.model.claims import UNNAMED
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.logged_members import members_by_place
 from rankandfile.reason.ranks.from_logs.accounts import Accounts, Report
 from rankandfile.reason.ranks.from_logs.watchdog_reports import (
     DEFAULT,
-    UNNAMED,
     gave_up_rows,
     transfer_reports,
 )

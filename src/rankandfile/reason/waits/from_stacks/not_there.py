@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Missing
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
 from .in_words import waiting_words
 from .make_finding import make_finding
@@ -25,7 +25,7 @@ def not_there(of: WhereAllStand) -> Finding | None:
         rank: f"no stack of it; it raised {raised[rank].words}"
         if rank in raised
         else "no stack of it, where all others have one"
-        + (f"; its last line is '{last[:80]}'" if (last := line[rank]) else "")
+        + (f"; its last line is '{shortened(last, 80)}'" if (last := line[rank]) else "")
         for rank in those
     }
     # A rank that ended because others had failed left no stack either: its log must be here to tell.
