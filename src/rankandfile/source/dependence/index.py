@@ -25,6 +25,7 @@ _STARTS_BY_ITSELF: dict[str, tuple[str, int | str]] = {
     "threading.Timer": ("clock", 1),
     "atexit.register": ("exit", 0),
 }
+_PUTS_IN = {"append", "appendleft", "add", "extend", "insert", "setdefault", "update"}
 SEEDS = {
     "random.seed": "python",
     "numpy.random.seed": "numpy",
@@ -100,6 +101,8 @@ class Index:
                 for node in own_nodes(function):
                     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                         node = node.value
+                    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                        node = node.func.value if node.func.attr in _PUTS_IN else node
                     elif not isinstance(getattr(node, "ctx", None), ast.Store):
                         continue
                     if isinstance(node, ast.Attribute):

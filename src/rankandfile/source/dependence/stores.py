@@ -52,6 +52,10 @@ def stores_of(objects: Objects, cls: Class, attribute: str) -> list[tuple[Functi
 def object_stored_to(d: Definition, attribute: str) -> ast.expr | None:
     """The object whose attribute a definition sets."""
     site = d.site
+    if isinstance(site, ast.Call) and isinstance(site.func, ast.Attribute):
+        held = site.func.value
+        known = isinstance(held, ast.Attribute) and held.attr == attribute and dotted(held) == d.name
+        return held.value if isinstance(held, ast.Attribute) and known else None
     targets = site.targets if isinstance(site, ast.Assign) else [getattr(site, "target", None)]
     for target in targets:
         for part in ast.walk(target) if target is not None else ():

@@ -1,0 +1,164 @@
+"""Values that come by way of what is called: a method by a name that is worked out, a function that an object was
+given, a listener, an object made to have anything put into it, the key of an order."""
+
+from __future__ import annotations
+
+import pytest
+from support.source.toy_runs import tree
+
+from rankandfile.source.dependence import why
+from rankandfile.source.flow import conditions_at
+from rankandfile.source.program.modules import Program
+
+_HEAD = """
+from types import SimpleNamespace
+import torch
+import torch.distributed as dist
+"""
+_OWN = "open(f'part{dist.get_rank()}').read().count('x')"
+
+VARYING = {
+    "a method by a name that is handed over": """
+class State:
+    def __init__(self):
+        self.loss, self.reasons = 0, []
+class Patience:
+    def __init__(self):
+        self.bad = 0
+    def on_round(self, state):
+        if state.loss > 3:
+            self.bad += 1
+        if self.bad > 2:
+            state.reasons.append("patience")
+def fire(hooks, event, state):
+    for hook in hooks:
+        getattr(hook, event)(state)
+def main():
+    state, hooks = State(), [Patience()]
+    for _ in range(9):
+        state.loss = OWN
+        fire(hooks, "on_round", state)
+        if state.reasons:
+            dist.barrier()
+""",
+    "a function that the constructor was given": """
+class Watch:
+    def __init__(self, read):
+        self.read = read
+    def over(self):
+        if self.read() > 3:
+            dist.barrier()
+def main():
+    loss = OWN
+    Watch(lambda: loss).over()
+""",
+    "what is put into a namespace elsewhere": """
+state = SimpleNamespace(loss=0)
+def measure():
+    state.loss = OWN
+def main():
+    measure()
+    if state.loss > 3:
+        dist.barrier()
+""",
+    "a listener that is an object, registered by a call": """
+class Bus:
+    def __init__(self):
+        self.listeners = []
+    def on(self):
+        def register(listener):
+            self.listeners.append(listener)
+            return listener
+        return register
+    def emit(self, loss):
+        for listener in self.listeners:
+            listener(loss)
+class Stop:
+    def __init__(self, bus):
+        bus.on()(self)
+    def __call__(self, loss):
+        if loss > 3:
+            dist.barrier()
+def main():
+    bus = Bus(); Stop(bus)
+    bus.emit(OWN)
+""",
+    "which item comes first by a key": """
+def main():
+    scores = [OWN, 2, 3]
+    first = sorted(range(3), key=lambda one: scores[one])[0]
+    if first == 2:
+        dist.barrier()
+""",
+    "the largest by a key": """
+def main():
+    scores = [OWN, 2, 3]
+    if max(range(3), key=lambda one: scores[one]) == 2:
+        dist.barrier()
+""",
+}
+UNIFORM = {
+    "a function given to another object": """
+class Watch:
+    def __init__(self, read):
+        self.read = read
+    def over(self):
+        if self.read() > 3:
+            dist.barrier()
+def main():
+    Watch(lambda: 5).over()
+""",
+    "a namespace that nothing is put into": """
+state = SimpleNamespace(rounds=4)
+def main():
+    if state.rounds > 3:
+        dist.barrier()
+""",
+    "as many batches as a constant says": """
+def main():
+    x = torch.randn(64, 4, generator=torch.Generator().manual_seed(OWN))
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=8)
+    for batch in loader:
+        dist.barrier()
+""",
+}
+UNKNOWN = {
+    "a counter under a test of which nothing is known": """
+class Patience:
+    def __init__(self, look):
+        self.bad, self.look = 0, look
+    def seen(self):
+        if self.look.anything():
+            self.bad += 1
+    def over(self):
+        if self.bad > 2:
+            dist.barrier()
+""",
+}
+
+
+def level(text: str) -> str:
+    """Of the condition right above the collective."""
+    text = _HEAD + text.replace("OWN", _OWN)
+    program = Program(tree({"p.py": text}))
+    module = program.module("p.py")
+    line = next(i for i, words in enumerate(text.splitlines()) if "dist.barrier()" in words)
+    function = module.function_at(line) if module is not None else None
+    assert function is not None
+    levels = {why(program, function, condition).level for condition in conditions_at(function, line)}
+    return levels.pop() if len(levels) == 1 else str(levels)
+
+
+@pytest.mark.parametrize("text", VARYING.values(), ids=VARYING)
+def test_what_comes_from_a_ranks_own_data_varies(text: str) -> None:
+    assert level(text) == "varying"
+
+
+@pytest.mark.parametrize("text", UNIFORM.values(), ids=UNIFORM)
+def test_what_all_have_is_uniform(text: str) -> None:
+    assert level(text) == "uniform"
+
+
+@pytest.mark.parametrize("text", UNKNOWN.values(), ids=UNKNOWN)
+def test_what_is_not_known_is_not_called_uniform(text: str) -> None:
+    assert level(text) == "unknown"
