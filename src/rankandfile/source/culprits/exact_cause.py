@@ -4,7 +4,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 
 | the code shows | then it is |
 | --- | --- |
-| a handler swallowed what was raised in between (not for a rank that left) | swallowed_exception |
+| a handler swallowed what was raised in between | swallowed_exception |
 | a `with` swallowed what was raised inside of it | swallowed_exception |
 | a generator caught an exception, and its loop came to fewer items | swallowed_exception |
 | the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
@@ -177,7 +177,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     ):
         return None
     if found.kind == "caught":
-        return "swallowed_exception" if cause in _PATHS | {"rank_conditional"} and not _CAUGHT.off else None
+        return None if _CAUGHT.off else "swallowed_exception"
     if found.kind == "dropped":
         return "swallowed_exception" if cause != "early_exit" and not _CAUGHT.off else None
     if found.kind == "share":
