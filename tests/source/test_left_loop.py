@@ -38,6 +38,8 @@ class Stage:
                 yield dist.recv(0)
 
     def run(self):
+        {first}
+        seen = []
         for item in {items}:
             {left_out}
                 pass
@@ -55,10 +57,15 @@ main()  # main
 
 
 def stuck(
-    where: dict[int, str], items: str = "self.items()", transfer: str = "recv", left_out: str = "if True:"
+    where: dict[int, str],
+    items: str = "self.items()",
+    transfer: str = "recv",
+    left_out: str = "if True:",
+    first: str = "",
+    within: Frames = (),
 ) -> Verdict:
     """Each rank at the line that has the remark; who is at the end waits in a barrier, the others in a transfer."""
-    text = PROGRAM.format(items=items, left_out=left_out).lstrip("\n")
+    text = PROGRAM.format(items=items, left_out=left_out, first=first).lstrip("\n")
 
     def at(remark: str) -> int:
         return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
@@ -72,7 +79,7 @@ def stuck(
             return outer
         inner = (("items", f"{FOLDER}train.py", at(remark) + 1),) if remark == "common" else ()
         line = loop if remark == "common" else at(remark)
-        return ((transfer, TORCH, 1), *inner, ("run", f"{FOLDER}train.py", line), *outer)
+        return ((transfer, TORCH, 1), *within, *inner, ("run", f"{FOLDER}train.py", line), *outer)
 
     run = Run({"train.py": text}, {rank: [] for rank in where})
     for rank, remark in where.items():
@@ -101,7 +108,7 @@ def test_who_alone_has_left_a_loop_that_the_others_wait_in_went_round_fewer_time
     verdict = stuck({0: "past", 1: "common", 2: "common"})
     assert named(verdict) == [0] and verdict.cause == "uneven_inputs"
     assert verdict.location is not None and "self.loader" in (verdict.location.condition or "")
-    assert "Rank 0 has left the loop at train.py:20, and ranks 1,2 are still in it" in verdict.sentence
+    assert "Rank 0 has left the loop at train.py:22, and ranks 1,2 are still in it" in verdict.sentence
 
 
 def test_who_alone_waits_for_more_may_wait_for_what_another_left_out() -> None:
@@ -134,3 +141,23 @@ def test_of_a_number_of_which_nothing_is_known_an_end_of_the_pipeline_may_have_i
     unknown = "range(open('rounds').fileno())"
     assert named(stuck({0: "inside", 1: "past", 2: "inside"}, items=unknown)) == [1]
     assert not named(stuck({0: "inside", 1: "inside", 2: "past"}, items=unknown))
+
+
+def test_who_has_come_back_from_the_function_of_the_loop_has_left_it_too() -> None:
+    ways = {0: "inside", 1: "inside", 2: "end"}
+    assert named(stuck(ways, items="range(self.rounds)")) == [2]
+    assert not named(stuck(ways, items="range(self.rounds)", first="if self.loader.dataset: return"))
+
+
+def test_a_step_of_a_schedule_of_torch_is_made_equally_often_at_both_ends() -> None:
+    ways, unknown = {0: "inside", 1: "inside", 2: "end"}, "range(open('rounds').fileno())"
+    step = (("step", TORCH.replace("distributed_c10d", "pipelining/schedules"), 1),)
+    assert named(stuck(ways, items=unknown, transfer="_wait_batch_p2p", within=step)) == [2]
+    assert not named(stuck(ways, items=unknown, transfer="_wait_batch_p2p"))
+
+
+def test_what_is_only_kept_in_a_list_leaves_nothing_out() -> None:
+    ways = {0: "past", 1: "common", 2: "common"}
+    kept = "if next(iter(self.loader)):\n                seen.append(item)\n            if True:"
+    assert named(stuck(ways, left_out=kept)) == [0]
+    assert not named(stuck(ways, left_out=kept.replace("seen.append", "self.give")))

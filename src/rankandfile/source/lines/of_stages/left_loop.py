@@ -15,7 +15,6 @@ import ast
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
-from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -23,7 +22,7 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 
 from .pipeline import Stage, loops, stages_of
-from .rounds import asked, counted_by_number, ends_early, is_in, leaves_out, of_own_data, said
+from .rounds import asked, counted_by_number, ends_early, leaves_out, of_own_data, said
 
 #: As many others at least say how many rounds there were to go.
 _OTHERS = 2
@@ -44,9 +43,13 @@ def left_loop(search: Search, verdict: Verdict) -> FoundLine | None:
         stages = (*inside, *past)
         counted = counted_by_number(search, place.function, loop.iter, stages)
         odd = None if counted else _odd(search, place.function, loop, inside, past)
-        if odd is None or odd.rank not in concerned or (counted is None and _at_an_end(odd, stages)):
+        if odd is None or odd.rank not in concerned:
             return None
-        return _line(search, place, loop, odd, stages)
+        # A step of one of torch's schedules is all stages' or nobody's: none has a number of its own.
+        may_be_meant = counted is None and not all(stage.scheduled for stage in inside)
+        if may_be_meant and _at_an_end(odd, stages):
+            return None
+        return _line(search, place, loop, odd, stages, left=odd in past)
     return None
 
 
@@ -71,11 +74,10 @@ def _at_an_end(odd: Stage, stages: tuple[Stage, ...]) -> bool:
 
 
 def _line(
-    search: Search, place: SourcePlace, loop: ast.For, odd: Stage, stages: tuple[Stage, ...]
+    search: Search, place: SourcePlace, loop: ast.For, odd: Stage, stages: tuple[Stage, ...], *, left: bool
 ) -> FoundLine | None:
     """Where it is said how often the one goes round."""
     others = tuple(stage for stage in stages if stage is not odd)
-    left = not spans(loop, next(f.line for f in odd.path if is_in(search, f, place.function)))
     ends = ends_early(search, place.function, loop) if left else []
     if len(ends) > 1:
         return None
