@@ -119,13 +119,13 @@ def who_left_a_loop(found: FoundLine) -> NamedByCode:
 
 def who_left_a_message_out(found: FoundLine) -> NamedByCode | None:
     """A stage has gone through a round without a message that another waits for, upon its own data."""
-    if found.reason is None or found.reason.level != "varying":
+    if found.reason is None or found.reason.level not in ("varying", "axes"):
         return None
     (rank,), file = found.singled, found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=found.singled,
         doing=f"left out a message that another waits for, by {file}:{found.line}",
-        sentence=f"As many messages are asked of rank {rank} as there are rounds, and it sent one fewer.",
+        sentence=f"Rank {rank} is asked for more messages than it sent.",
         cause="skipped_collective",
     )
 

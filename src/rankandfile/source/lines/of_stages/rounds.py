@@ -172,7 +172,7 @@ def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
             continue
         where = SourcePlace(function.module.path, function.module, function, node.lineno)
         reason = search.why(where, asked(function, node.test))
-        if all(_quiet(function, step) for step in (*node.body, *node.orelse)):
+        if all(quiet(function, step) for step in (*node.body, *node.orelse)):
             continue
         skips = any(isinstance(each, ast.Continue) for arm in (node.body, node.orelse) for each in arm)
         ends = any(isinstance(each, (ast.Break, ast.Return)) for each in (*node.body, *node.orelse))
@@ -181,7 +181,7 @@ def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
     return False
 
 
-def _quiet(function: Function, step: ast.stmt) -> bool:
+def quiet(function: Function, step: ast.stmt) -> bool:
     """It goes on, and reaches no other rank: it calls nothing but what is built in, or a list's own methods."""
     if any(isinstance(each, (*_JUMPS, ast.With, ast.Delete, ast.Await)) for each in ast.walk(step)):
         return False
