@@ -37,6 +37,11 @@ class Stage:
             for _ in range(self.rounds):  # common
                 yield dist.recv(0)
 
+    def fed(self, rows):
+        if self.first:
+            return kept(rows)
+        return {rest}
+
     def run(self):
         {first}
         seen = []
@@ -45,6 +50,12 @@ class Stage:
                 pass
             dist.send(item)  # inside
         dist.recv(0)  # past
+
+
+def kept(rows):
+    for row in rows:
+        if {keeps}:  # kept
+            yield row
 
 
 def main():
@@ -63,9 +74,12 @@ def stuck(
     left_out: str = "if True:",
     first: str = "",
     within: Frames = (),
+    keeps: str = "row.any()",
+    rest: str = "(None for _ in range(self.rounds))",
+    hang: bool | None = True,
 ) -> Verdict:
     """Each rank at the line that has the remark; who is at the end waits in a barrier, the others in a transfer."""
-    text = PROGRAM.format(items=items, left_out=left_out, first=first).lstrip("\n")
+    text = PROGRAM.format(items=items, left_out=left_out, first=first, keeps=keeps, rest=rest).lstrip("\n")
 
     def at(remark: str) -> int:
         return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
@@ -87,7 +101,7 @@ def stuck(
             run.calls[rank].append(("barrier", frames(remark)))
     waits = [Wait(ranks="0", waits_for="1,2", group="0")]
     verdict = msgspec.structs.replace(
-        verdict_of(run, 0, "undetermined"), culprits=[], divergence=None, waits=waits, victims=""
+        verdict_of(run, 0, "undetermined"), hang=hang, culprits=[], divergence=None, waits=waits, victims=""
     )
     case = case_of(run, {rank: frames(remark) for rank, remark in where.items()})
     found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
@@ -95,6 +109,7 @@ def stuck(
         assert place(found.location) in [
             ("train.py", at("own")),
             ("train.py", at("common")),
+            ("train.py", at("kept")),
             ("train.py", loop),
         ]
     return found
@@ -108,7 +123,7 @@ def test_who_alone_has_left_a_loop_that_the_others_wait_in_went_round_fewer_time
     verdict = stuck({0: "past", 1: "common", 2: "common"})
     assert named(verdict) == [0] and verdict.cause == "uneven_inputs"
     assert verdict.location is not None and "self.loader" in (verdict.location.condition or "")
-    assert "Rank 0 has left the loop at train.py:22, and ranks 1,2 are still in it" in verdict.sentence
+    assert "Rank 0 has left the loop at train.py:27, and ranks 1,2 are still in it" in verdict.sentence
 
 
 def test_who_alone_waits_for_more_may_wait_for_what_another_left_out() -> None:
@@ -161,3 +176,20 @@ def test_what_is_only_kept_in_a_list_leaves_nothing_out() -> None:
     kept = "if next(iter(self.loader)):\n                seen.append(item)\n            if True:"
     assert named(stuck(ways, left_out=kept)) == [0]
     assert not named(stuck(ways, left_out=kept.replace("seen.append", "self.give")))
+
+
+def test_a_stage_that_alone_leaves_items_out_goes_round_fewer_times_than_the_others() -> None:
+    ways, fed = {0: "past", 1: "inside", 2: "inside"}, "self.fed(self.loader)"
+    verdict = stuck(ways, items=fed)
+    assert named(verdict) == [0] and verdict.cause == "uneven_inputs"
+    assert verdict.location is not None and "row.any()" in (verdict.location.condition or "")
+    for rest in ("kept(rows)", "self.loader"):
+        # Others leave items out as well, or nobody can tell: it is not the test that says who goes round less often.
+        other = stuck(ways, items=fed, rest=rest)
+        assert other.location is not None and "row.any()" not in (other.location.condition or "")
+
+
+def test_where_nothing_shows_that_it_hung_the_stage_is_only_suspected() -> None:
+    verdict = stuck({0: "past", 1: "inside", 2: "inside"}, items="self.fed(self.loader)", hang=None)
+    assert not verdict.culprits and [one.rank for one in verdict.suspects] == [0]
+    assert verdict.confidence == "hypothesis"

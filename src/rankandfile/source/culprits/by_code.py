@@ -63,6 +63,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return who_made_another(verdict, found)
     if found.kind == "renewed" and verdict.hang and not verdict.culprits:
         return who_is_out_of_date(verdict, found)
+    if found.kind == "fewer_items" and verdict.hang is None and not verdict.named:
+        return who_left_a_loop(found)
     if (
         not verdict.hang
         or verdict.culprits
@@ -74,7 +76,7 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _who_has_more(verdict, found)
     if found.kind == "barred" and divergence is not None and divergence.exact:
         return who_came_alone(verdict, found)
-    if found.kind in ("left_loop", "stayed_in_loop"):
+    if found.kind in ("left_loop", "stayed_in_loop", "fewer_items"):
         return who_left_a_loop(found)
     if found.kind == "left_out_message":
         return who_left_a_message_out(found)

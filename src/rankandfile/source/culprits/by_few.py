@@ -105,9 +105,11 @@ def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
 
 def who_left_a_loop(found: FoundLine) -> NamedByCode:
     """One stage of a pipeline is behind a loop in which all others wait, or alone still in it."""
-    (rank,), left = found.singled, found.kind == "left_loop"
+    (rank,), left = found.singled, found.kind != "stayed_in_loop"
     file = found.place.path.rsplit("/", 1)[-1]
-    counted = "range(" in (found.condition or "") or not (found.condition or "").startswith(("for ", "yield"))
+    counted = found.kind != "fewer_items" and (
+        "range(" in (found.condition or "") or not (found.condition or "").startswith(("for ", "yield"))
+    )
     return NamedByCode(
         ranks=found.singled,
         doing=f"{'left a loop that other stages are in' if left else 'is in a loop that other stages left'}, by "

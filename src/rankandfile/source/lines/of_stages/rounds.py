@@ -28,7 +28,7 @@ def said(
     search: Search, function: Function, loop: ast.For, odd: Stage, others: tuple[Stage, ...]
 ) -> tuple[Function, ast.expr]:
     """What the one goes over: where a generator goes different ways, what it yields on the way that it took."""
-    maker = _maker(search, function, _bare(loop.iter))
+    maker = maker_of(search, function, bare(loop.iter))
     if maker is None:
         return function, loop.iter
     ways = [way for way in _yields(maker) if _can_take(search, maker, way, odd, others)]
@@ -37,7 +37,7 @@ def said(
     (way,) = ways
     if isinstance(way, ast.For):
         for _, part in _counts(search, maker, way.iter):
-            counter = _maker(search, maker, part)
+            counter = maker_of(search, maker, part)
             back = returned_values(counter) if counter is not None else []
             if counter is not None and len(back) == 1:
                 return counter, back[0]
@@ -121,10 +121,10 @@ def as_often(search: Search, function: Function, loop: ast.For, stages: tuple[St
 
 def _counts(search: Search, function: Function, items: ast.expr) -> Iterator[tuple[Function, ast.expr]]:
     """The numbers that ranges are made of: of the items themselves, and of what makes them."""
-    bare = _bare(items)
-    if isinstance(bare, ast.Call) and called_name(bare) == "range":
-        yield from ((function, each) for each in bare.args)
-    for maker in _makers(search, function, bare):
+    made = bare(items)
+    if isinstance(made, ast.Call) and called_name(made) == "range":
+        yield from ((function, each) for each in made.args)
+    for maker in _makers(search, function, made):
         for node in own_nodes(maker):
             if isinstance(node, ast.Call) and called_name(node) == "range":
                 yield from ((maker, each) for each in node.args)
@@ -134,13 +134,13 @@ def asked(function: Function, part: ast.expr) -> Condition:
     return tested(function.module.lines, part.lineno, part)
 
 
-def _bare(items: ast.expr) -> ast.expr:
+def bare(items: ast.expr) -> ast.expr:
     while isinstance(items, ast.Call) and called_name(items) in _AS_OFTEN and items.args:
         items = items.args[0]
     return items
 
 
-def _maker(search: Search, function: Function, items: ast.expr) -> Function | None:
+def maker_of(search: Search, function: Function, items: ast.expr) -> Function | None:
     """The one function of the program that yields the items, or gives them back."""
     found = _makers(search, function, items)
     return found[0] if len(found) == 1 else None
