@@ -22,6 +22,7 @@ from rankandfile.source.culprits.by_few import (
     ranks_of,
     sides,
     the_fewer,
+    who_added_otherwise,
     who_came_alone,
     who_left_a_loop,
     who_left_a_message_out,
@@ -80,6 +81,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return who_left_a_loop(found)
     if found.kind == "left_out_message":
         return who_left_a_message_out(found)
+    if found.kind == "anew" and divergence is not None and divergence.exact:
+        return who_added_otherwise(verdict, found, divergence)
     if found.kind == "put_off" and divergence is not None and divergence.exact:
         return who_put_off(found, divergence)
     if found.kind not in _KINDS or divergence is None:

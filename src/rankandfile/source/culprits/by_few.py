@@ -86,6 +86,22 @@ def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | N
     )
 
 
+def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """What was added since a library asked last says which calls it makes: upon their own data, few added otherwise."""
+    few, many = sorted(sides(divergence), key=lambda side: len(ranks_of(side)))
+    suspects = {one.rank for one in verdict.suspects}
+    if found.reason is None or found.reason.level != "varying" or found.reason.source in ON_RANK:
+        return None
+    if 2 * len(ranks_of(few)) > len(ranks_of(many)) or suspects - {*ranks_of(few)} or _FEWER.off:
+        return None
+    return NamedByCode(
+        ranks=ranks_of(few),
+        doing=f"added otherwise than most at {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        sentence=f"What was added there was decided otherwise on {ranks_in_words(few)} than on {ranks_in_words(many)}: "
+        "most say what was meant.",
+    )
+
+
 def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """A framework's loop was stopped on fewer ranks than go on, by what the program stores for it."""
     everybody = sum(len(ranks_of(side)) for side in sides(divergence))

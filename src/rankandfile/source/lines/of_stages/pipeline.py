@@ -85,7 +85,9 @@ def loops(
             first = [stage for stage in group if lines[stage.rank] == min(lines.values())]
             step = _statement(place.function, min(lines.values()))
             past = [stage for stage in group if step and _behind(place.function, step, lines[stage.rank])]
-            if past and len(first) + len(past) == len(group):
+            # Who waits there for a call that the others are to make as well is in the same round of all around it.
+            together = past and not any(stage.transfer for stage in past)
+            if together and len(first) + len(past) == len(group):
                 yield from ((*found, first, past) for found in _further_in(search, first, depth + 1))
 
 
