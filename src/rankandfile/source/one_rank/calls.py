@@ -96,8 +96,8 @@ def _external(one: OneRank, name: str, e: ast.Call, frame: Frame) -> Values:
     if name in library.OF_GROUP:
         at, of = (e.args[0] if e.args else argument(e, 0, "group")), argument(e, 1, *library.OF_GROUP[name])
         given = None if of is None else one.value(of, frame)
-        group = None if at is None else one.value(at, frame)
-        return None if group is None else library.in_group(name, group, given)
+        members = None if at is None else one.value(at, frame)
+        return library.in_group(name, members, given)
     group = argument(e, 0, *_GROUPLESS)
     if group is not None and not (isinstance(group, ast.Constant) and group.value is None):
         return None
