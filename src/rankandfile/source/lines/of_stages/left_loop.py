@@ -4,7 +4,8 @@ Sends and receives are in few recordings, and each stage makes others: no two ca
 stand in one function, and one has come behind a loop that two or more are in a round of, that one went round fewer
 times; whoever of the others had as few rounds to go would have left it too, for it waits for nothing behind it. One
 that is alone in it tells nothing: whoever takes its sends, or makes its receives, may be behind the loop. There, as of
-two, the source must say whose number is its own. Nothing of this holds for a loop whose rounds are counted from the
+two, the source must say whose number is its own. Where one alone leaves out items of what it goes over, that test says
+so, even if nothing shows that they hang. Nothing of this holds for a loop whose rounds are counted from the
 rank's own number, as those of a warm-up are, or in which a round may be left out.
 """
 

@@ -2,9 +2,9 @@
 
 Who waits for a message says, by the line on which it stands, from whom. Where that one already waits in a call that the
 other has not come to, it has done all that comes before. Both go round the loop equally often; so if its own data may
-let it leave a round's message out, it did so: what the other waits for was never sent.
+let it leave a round's message out, or come back before all of them, it did so: what the other waits for was never sent.
 
-In: where the stages stand. Out: the test upon which a round's message is left out.
+In: where the stages stand. Out: the test upon which the message is left out.
 """
 
 from __future__ import annotations
