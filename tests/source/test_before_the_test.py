@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
@@ -354,6 +355,16 @@ def test_the_line_that_decided(name: str) -> None:
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked
     assert not cause or verdict.cause == cause
+
+
+@pytest.mark.parametrize(("world", "named"), [(3, [1]), (2, [])])
+def test_of_who_added_otherwise_to_a_metric_the_few_are_named(world: int, named: list[int]) -> None:
+    run = play(world, train=METRIC)
+    verdict = verdict_of(run, 1, "different_collective")
+    verdict = msgspec.structs.replace(verdict, suspects=verdict.culprits, culprits=[])
+    found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
+    assert [one.rank for one in found.culprits] == named
 
 
 def test_where_the_ranks_parted_is_told_too() -> None:

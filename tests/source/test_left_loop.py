@@ -37,12 +37,25 @@ class Stage:
             for _ in range(self.rounds):  # common
                 yield dist.recv(0)
 
+    def fed(self, rows):
+        if self.first:
+            return kept(rows)
+        return {rest}
+
     def run(self):
+        {first}
+        seen = []
         for item in {items}:
             {left_out}
                 pass
             dist.send(item)  # inside
         dist.recv(0)  # past
+
+
+def kept(rows):
+    for row in rows:
+        if {keeps}:  # kept
+            yield row
 
 
 def main():
@@ -55,10 +68,18 @@ main()  # main
 
 
 def stuck(
-    where: dict[int, str], items: str = "self.items()", transfer: str = "recv", left_out: str = "if True:"
+    where: dict[int, str],
+    items: str = "self.items()",
+    transfer: str = "recv",
+    left_out: str = "if True:",
+    first: str = "",
+    within: Frames = (),
+    keeps: str = "row.any()",
+    rest: str = "(None for _ in range(self.rounds))",
+    hang: bool | None = True,
 ) -> Verdict:
     """Each rank at the line that has the remark; who is at the end waits in a barrier, the others in a transfer."""
-    text = PROGRAM.format(items=items, left_out=left_out).lstrip("\n")
+    text = PROGRAM.format(items=items, left_out=left_out, first=first, keeps=keeps, rest=rest).lstrip("\n")
 
     def at(remark: str) -> int:
         return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
@@ -72,7 +93,7 @@ def stuck(
             return outer
         inner = (("items", f"{FOLDER}train.py", at(remark) + 1),) if remark == "common" else ()
         line = loop if remark == "common" else at(remark)
-        return ((transfer, TORCH, 1), *inner, ("run", f"{FOLDER}train.py", line), *outer)
+        return ((transfer, TORCH, 1), *within, *inner, ("run", f"{FOLDER}train.py", line), *outer)
 
     run = Run({"train.py": text}, {rank: [] for rank in where})
     for rank, remark in where.items():
@@ -80,7 +101,7 @@ def stuck(
             run.calls[rank].append(("barrier", frames(remark)))
     waits = [Wait(ranks="0", waits_for="1,2", group="0")]
     verdict = msgspec.structs.replace(
-        verdict_of(run, 0, "undetermined"), culprits=[], divergence=None, waits=waits, victims=""
+        verdict_of(run, 0, "undetermined"), hang=hang, culprits=[], divergence=None, waits=waits, victims=""
     )
     case = case_of(run, {rank: frames(remark) for rank, remark in where.items()})
     found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
@@ -88,6 +109,7 @@ def stuck(
         assert place(found.location) in [
             ("train.py", at("own")),
             ("train.py", at("common")),
+            ("train.py", at("kept")),
             ("train.py", loop),
         ]
     return found
@@ -101,7 +123,7 @@ def test_who_alone_has_left_a_loop_that_the_others_wait_in_went_round_fewer_time
     verdict = stuck({0: "past", 1: "common", 2: "common"})
     assert named(verdict) == [0] and verdict.cause == "uneven_inputs"
     assert verdict.location is not None and "self.loader" in (verdict.location.condition or "")
-    assert "Rank 0 has left the loop at train.py:20, and ranks 1,2 are still in it" in verdict.sentence
+    assert "Rank 0 has left the loop at train.py:27, and ranks 1,2 are still in it" in verdict.sentence
 
 
 def test_who_alone_waits_for_more_may_wait_for_what_another_left_out() -> None:
@@ -134,3 +156,40 @@ def test_of_a_number_of_which_nothing_is_known_an_end_of_the_pipeline_may_have_i
     unknown = "range(open('rounds').fileno())"
     assert named(stuck({0: "inside", 1: "past", 2: "inside"}, items=unknown)) == [1]
     assert not named(stuck({0: "inside", 1: "inside", 2: "past"}, items=unknown))
+
+
+def test_who_has_come_back_from_the_function_of_the_loop_has_left_it_too() -> None:
+    ways = {0: "inside", 1: "inside", 2: "end"}
+    assert named(stuck(ways, items="range(self.rounds)")) == [2]
+    assert not named(stuck(ways, items="range(self.rounds)", first="if self.loader.dataset: return"))
+
+
+def test_a_step_of_a_schedule_of_torch_is_made_equally_often_at_both_ends() -> None:
+    ways, unknown = {0: "inside", 1: "inside", 2: "end"}, "range(open('rounds').fileno())"
+    step = (("step", TORCH.replace("distributed_c10d", "pipelining/schedules"), 1),)
+    assert named(stuck(ways, items=unknown, transfer="_wait_batch_p2p", within=step)) == [2]
+    assert not named(stuck(ways, items=unknown, transfer="_wait_batch_p2p"))
+
+
+def test_what_is_only_kept_in_a_list_leaves_nothing_out() -> None:
+    ways = {0: "past", 1: "common", 2: "common"}
+    kept = "if next(iter(self.loader)):\n                seen.append(item)\n            if True:"
+    assert named(stuck(ways, left_out=kept)) == [0]
+    assert not named(stuck(ways, left_out=kept.replace("seen.append", "self.give")))
+
+
+def test_a_stage_that_alone_leaves_items_out_goes_round_fewer_times_than_the_others() -> None:
+    ways, fed = {0: "past", 1: "inside", 2: "inside"}, "self.fed(self.loader)"
+    verdict = stuck(ways, items=fed)
+    assert named(verdict) == [0] and verdict.cause == "uneven_inputs"
+    assert verdict.location is not None and "row.any()" in (verdict.location.condition or "")
+    for rest in ("kept(rows)", "self.loader"):
+        # Others leave items out as well, or nobody can tell: it is not the test that says who goes round less often.
+        other = stuck(ways, items=fed, rest=rest)
+        assert other.location is not None and "row.any()" not in (other.location.condition or "")
+
+
+def test_where_nothing_shows_that_it_hung_the_stage_is_only_suspected() -> None:
+    verdict = stuck({0: "past", 1: "inside", 2: "inside"}, items="self.fed(self.loader)", hang=None)
+    assert not verdict.culprits and [one.rank for one in verdict.suspects] == [0]
+    assert verdict.confidence == "hypothesis"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import polars as pl
 import pytest
 from support.source.toy_runs import (
     FOLDER,
@@ -95,3 +96,93 @@ def test_who_may_leave_a_message_out_by_its_own_data_did() -> None:
 )
 def test_nobody_is_named_where_no_data_or_another_number_of_rounds_decides(rounds: str, skips: str) -> None:
     assert not stuck(rounds, skips).culprits
+
+
+RING = """
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.utils.data import DataLoader
+
+
+def hop(mesh, kv):
+    place, many = mesh.get_local_rank("cp"), mesh["cp"].size()
+    before = dist.get_global_rank(mesh.get_group("cp"), (place - 1) % many)
+    dist.recv(torch.empty(4), src=before)  # asks
+    dist.send(kv, dst=dist.get_global_rank(mesh.get_group("cp"), (place + 1) % many))
+
+
+def attention(mesh, chunk):
+    if {empty}:  # test
+        return chunk
+    for _ in range(mesh["cp"].size() - 1):
+        hop(mesh, chunk)  # hops
+    return chunk
+
+
+def main():
+    dist.init_process_group()
+    mesh = init_device_mesh("cpu", (2, int(open("width").read())), mesh_dim_names=("dp", "cp"))
+    for chunk in DataLoader(open(f"part{{dist.get_rank()}}").readlines()):
+        attention(mesh, chunk)  # inside
+        dist.barrier()  # end
+
+
+main()  # main
+"""
+
+
+def stuck_in_ring(empty: str, lines: tuple[tuple[int, ...], ...] = ((0, 1, 2), (3, 4, 5))) -> Verdict:
+    """Rank 5 waits in the barrier, ranks 3 and 4 for a message of the one before; the others wait too."""
+    text = RING.format(empty=empty).lstrip("\n")
+
+    def at(remark: str) -> int:
+        return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
+
+    def frame(function: str, remark: str) -> tuple[str, str, int]:
+        return function, f"{FOLDER}train.py", at(remark)
+
+    def frames(waits: bool) -> Frames:
+        outer = frame("<module>", "main")
+        if not waits:
+            return (frame("main", "end"), outer)
+        return (
+            ("recv", TORCH, 1),
+            frame("hop", "asks"),
+            frame("attention", "hops"),
+            frame("main", "inside"),
+            outer,
+        )
+
+    stand = {rank: frames(rank in (3, 4)) for rank in range(6)}
+    run = Run({"train.py": text}, {rank: [] for rank in stand})
+    for rank in (0, 1, 2, 5):
+        run.calls[rank].append(("barrier", stand[rank]))
+    verdict = msgspec.structs.replace(
+        verdict_of(run, 0, "undetermined"),
+        culprits=[],
+        divergence=None,
+        waits=[Wait(ranks="0-2,5", waits_for="3,4", group="0")],
+        victims="",
+    )
+    case = case_of(run, stand)
+    rows = [
+        {"group": 10 + n, "name": str(n), "desc": "mesh_cp", "members": [*line], "members_from": "inferred"}
+        for n, line in enumerate(lines)
+    ]
+    groups = pl.concat([case.groups, pl.DataFrame(rows, schema=case.groups.schema)])
+    case = msgspec.structs.replace(case, groups=groups)
+    found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    if found.culprits:
+        assert found.location is not None
+        assert place(found.location) == ("train.py", at("test"))
+    return found
+
+
+def test_who_may_come_back_by_its_own_data_before_the_messages_of_a_ring_did() -> None:
+    assert [one.rank for one in stuck_in_ring("not chunk.any()").culprits] == [5]
+
+
+def test_nobody_is_named_where_all_come_back_or_none_or_the_ring_is_not_known() -> None:
+    assert not stuck_in_ring("mesh is None").culprits
+    assert not stuck_in_ring("not chunk.any()", lines=((0, 1), (3, 4, 5))).culprits

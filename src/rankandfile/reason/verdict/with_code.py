@@ -41,11 +41,14 @@ def _whom_it_names(verdict: Verdict, said: SourceFinding, _check: Check) -> Verd
     if named is None:
         return verdict
     own = format_ranks(named.ranks)
+    who = [Culprit(rank=rank, doing=named.doing) for rank in named.ranks]
+    # Where nothing shows that it hung, nobody has done anything yet.
+    hung = verdict.hang is not None
     return msgspec.structs.replace(
         verdict,
-        confidence="supported",
-        culprits=[Culprit(rank=rank, doing=named.doing) for rank in named.ranks],
-        suspects=[],
+        confidence="supported" if hung else "hypothesis",
+        culprits=who if hung else [],
+        suspects=[] if hung else who,
         victims=format_ranks([rank for rank in parse_ranks(verdict.victims) if rank not in named.ranks]),
         sentence=f"{verdict.sentence} {named.sentence}",
         alternatives=[other for other in verdict.alternatives if other.culprits != own],

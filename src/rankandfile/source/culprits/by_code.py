@@ -22,6 +22,7 @@ from rankandfile.source.culprits.by_few import (
     ranks_of,
     sides,
     the_fewer,
+    who_added_otherwise,
     who_came_alone,
     who_left_a_loop,
     who_left_a_message_out,
@@ -63,6 +64,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return who_made_another(verdict, found)
     if found.kind == "renewed" and verdict.hang and not verdict.culprits:
         return who_is_out_of_date(verdict, found)
+    if found.kind == "fewer_items" and verdict.hang is None and not verdict.named:
+        return who_left_a_loop(found)
     if (
         not verdict.hang
         or verdict.culprits
@@ -74,10 +77,12 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _who_has_more(verdict, found)
     if found.kind == "barred" and divergence is not None and divergence.exact:
         return who_came_alone(verdict, found)
-    if found.kind in ("left_loop", "stayed_in_loop"):
+    if found.kind in ("left_loop", "stayed_in_loop", "fewer_items"):
         return who_left_a_loop(found)
     if found.kind == "left_out_message":
         return who_left_a_message_out(found)
+    if found.kind == "anew" and divergence is not None and divergence.exact:
+        return who_added_otherwise(verdict, found, divergence)
     if found.kind == "put_off" and divergence is not None and divergence.exact:
         return who_put_off(found, divergence)
     if found.kind not in _KINDS or divergence is None:

@@ -86,6 +86,22 @@ def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | N
     )
 
 
+def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """What was added since a library asked last says which calls it makes: upon their own data, few added otherwise."""
+    few, many = sorted(sides(divergence), key=lambda side: len(ranks_of(side)))
+    suspects = {one.rank for one in verdict.suspects}
+    if found.reason is None or found.reason.level != "varying" or found.reason.source in ON_RANK:
+        return None
+    if 2 * len(ranks_of(few)) > len(ranks_of(many)) or suspects - {*ranks_of(few)} or _FEWER.off:
+        return None
+    return NamedByCode(
+        ranks=ranks_of(few),
+        doing=f"added otherwise than most at {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        sentence=f"What was added there was decided otherwise on {ranks_in_words(few)} than on {ranks_in_words(many)}: "
+        "most say what was meant.",
+    )
+
+
 def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """A framework's loop was stopped on fewer ranks than go on, by what the program stores for it."""
     everybody = sum(len(ranks_of(side)) for side in sides(divergence))
@@ -105,9 +121,11 @@ def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
 
 def who_left_a_loop(found: FoundLine) -> NamedByCode:
     """One stage of a pipeline is behind a loop in which all others wait, or alone still in it."""
-    (rank,), left = found.singled, found.kind == "left_loop"
+    (rank,), left = found.singled, found.kind != "stayed_in_loop"
     file = found.place.path.rsplit("/", 1)[-1]
-    counted = "range(" in (found.condition or "") or not (found.condition or "").startswith(("for ", "yield"))
+    counted = found.kind != "fewer_items" and (
+        "range(" in (found.condition or "") or not (found.condition or "").startswith(("for ", "yield"))
+    )
     return NamedByCode(
         ranks=found.singled,
         doing=f"{'left a loop that other stages are in' if left else 'is in a loop that other stages left'}, by "
@@ -119,13 +137,13 @@ def who_left_a_loop(found: FoundLine) -> NamedByCode:
 
 def who_left_a_message_out(found: FoundLine) -> NamedByCode | None:
     """A stage has gone through a round without a message that another waits for, upon its own data."""
-    if found.reason is None or found.reason.level != "varying":
+    if found.reason is None or found.reason.level not in ("varying", "axes"):
         return None
     (rank,), file = found.singled, found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=found.singled,
         doing=f"left out a message that another waits for, by {file}:{found.line}",
-        sentence=f"As many messages are asked of rank {rank} as there are rounds, and it sent one fewer.",
+        sentence=f"Rank {rank} is asked for more messages than it sent.",
         cause="skipped_collective",
     )
 

@@ -54,5 +54,7 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
             return found
     found = left_out_message(search, verdict)
     found = found or diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
-    found = found or left_loop(search, verdict)
+    if found is None or found.kind == "held":
+        # That all stand at one line says less than that one of them has come there by another way.
+        found = left_loop(search, verdict) or found
     return found or said_upon(search, verdict) or went_to(search, verdict)

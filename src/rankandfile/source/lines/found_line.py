@@ -32,7 +32,8 @@ class FoundLine(Struct, frozen=True):
     kind: str = "place"
     """place, held, loading, raised, exited, argument, renewed, order, filled, keyed, decision, caught, said, loop,
     callee, items, again, anew, changed, put_off, no_graph, remembered, flag, logged, round, share, dropped,
-    barred, some_make, counted, awaits, left_loop, stayed_in_loop, left_out_message."""
+    barred, some_make, counted, awaits, left_loop, stayed_in_loop, fewer_items,
+    left_out_message."""
     raises: bool = False
     """The decision raises on the ranks that diverged, and nothing around it catches that."""
     unordered: bool = False

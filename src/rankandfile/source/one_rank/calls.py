@@ -15,7 +15,7 @@ from rankandfile.source.registry.tables import canonical
 
 from . import library
 from .arithmetic import Plain, Values, each, union
-from .mesh import dimension
+from .mesh import dimension, line
 
 if TYPE_CHECKING:
     from .values import OneRank
@@ -50,7 +50,7 @@ def call(one: OneRank, e: ast.Call, frame: Frame) -> Values:
 
 
 def _method(one: OneRank, e: ast.Call, func: ast.Attribute, frame: Frame) -> Values:
-    if func.attr in ("get_local_rank", "get_coordinate", "size"):
+    if func.attr in ("get_local_rank", "get_coordinate", "size", "get_group"):
         found = _in_mesh(one, e, func, frame)
         if found is not None:
             return found
@@ -68,9 +68,10 @@ def _method(one: OneRank, e: ast.Call, func: ast.Attribute, frame: Frame) -> Val
 
 def _in_mesh(one: OneRank, e: ast.Call, func: ast.Attribute, frame: Frame) -> Values:
     named = argument(e, 0, "mesh_dim")
-    found = dimension(one, func.value, named, frame)
+    found = dimension(one, func.value, named, frame) if func.attr != "get_group" else None
     if found is None:
-        return None
+        members = line(one, func.value, named, frame)
+        return None if members is None else library.on_line(func.attr, members, one.rank)
     place, which = found
     if func.attr == "get_coordinate":
         return frozenset({place}) if which < 0 else None
@@ -92,6 +93,11 @@ def _external(one: OneRank, name: str, e: ast.Call, frame: Frame) -> Values:
         return _variable(one, e, frame)
     if name.startswith("builtins."):
         return _builtin(one, name.removeprefix("builtins."), e, frame)
+    if name in library.OF_GROUP:
+        at, of = (e.args[0] if e.args else argument(e, 0, "group")), argument(e, 1, *library.OF_GROUP[name])
+        given = None if of is None else one.value(of, frame)
+        members = None if at is None else one.value(at, frame)
+        return library.in_group(name, members, given)
     group = argument(e, 0, *_GROUPLESS)
     if group is not None and not (isinstance(group, ast.Constant) and group.value is None):
         return None

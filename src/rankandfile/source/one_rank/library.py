@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .arithmetic import Plain, Values
+from .arithmetic import Plain, Values, each
 from .job import Job
 
 _D = "torch.distributed"
@@ -19,6 +19,14 @@ _WORLD = {
 }
 _LOCAL = {f"{_D}.get_node_local_rank"}
 READY = {f"{_D}.is_initialized", f"{_D}.is_available", f"{_D}.distributed_c10d.is_initialized"}
+
+OF_GROUP = {
+    f"{_D}.get_global_rank": ("group_rank",),
+    f"{_D}.get_group_rank": ("global_rank",),
+    f"{_D}.distributed_c10d.get_global_rank": ("group_rank",),
+    f"{_D}.distributed_c10d.get_group_rank": ("global_rank",),
+}
+"""What tells a rank's number in a group from the job's; a group is known as the ranks in it."""
 
 _NUMBER = {"global_rank", "process_index"}
 _LOCAL_NUMBER = {"local_process_index"}
@@ -38,6 +46,28 @@ def asked(name: str, rank: int, job: Job) -> Values:
     if name in _LOCAL:
         return _known(job.local_rank(rank))
     return None
+
+
+def on_line(name: str, members: tuple[int, ...], rank: int) -> Values:
+    """What a mesh answers of one of its dimensions, along which these ranks lie."""
+    answers: dict[str, Plain] = {
+        "get_local_rank": members.index(rank),
+        "size": len(members),
+        "get_group": members,
+    }
+    return frozenset({answers[name]}) if name in answers else None
+
+
+def in_group(name: str, group: Values, given: Values) -> Values:
+    """The number in the job of who has this one in the group, or the other way round."""
+    if group is None or given is None or len(group) != 1:
+        return None
+    (members,) = group
+    if not isinstance(members, tuple):
+        return None
+    if name.endswith("get_global_rank"):
+        return each(given, lambda number: members[number])  # type: ignore[index]
+    return each(given, lambda number: members.index(number))
 
 
 def role(name: str, rank: int, job: Job) -> Values:

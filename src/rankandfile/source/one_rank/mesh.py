@@ -45,3 +45,15 @@ def dimension(
             return place, known.index(wanted)
         return place, wanted if isinstance(wanted, int) and 0 <= wanted < len(place) else -1
     return None
+
+
+def line(one: OneRank, mesh: ast.expr, named: ast.expr | None, frame: Frame) -> tuple[int, ...] | None:
+    """The ranks along one dimension of a mesh, this one among them, as the evidence has that group."""
+    part = constant(mesh.slice) if isinstance(mesh, ast.Subscript) else None
+    base = mesh.value if isinstance(mesh, ast.Subscript) else mesh
+    instances = list(one.objects.of(base, frame))
+    if not instances or any(instance.type != MESH for instance in instances):
+        return None
+    if isinstance(mesh, ast.Subscript) and named is not None:
+        return None
+    return one.job.line(part if named is None else constant(named), one.rank)

@@ -4,7 +4,8 @@ Sends and receives are in few recordings, and each stage makes others: no two ca
 stand in one function, and one has come behind a loop that two or more are in a round of, that one went round fewer
 times; whoever of the others had as few rounds to go would have left it too, for it waits for nothing behind it. One
 that is alone in it tells nothing: whoever takes its sends, or makes its receives, may be behind the loop. There, as of
-two, the source must say whose number is its own. Nothing of this holds for a loop whose rounds are counted from the
+two, the source must say whose number is its own. Where one alone leaves out items of what it goes over, that test says
+so, even if nothing shows that they hang. Nothing of this holds for a loop whose rounds are counted from the
 rank's own number, as those of a warm-up are, or in which a round may be left out.
 """
 
@@ -15,15 +16,15 @@ import ast
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
-from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 
+from .filters import filtered_alone
 from .pipeline import Stage, loops, stages_of
-from .rounds import asked, counted_by_number, ends_early, is_in, leaves_out, of_own_data, said
+from .rounds import asked, counted_by_number, ends_early, leaves_out, of_own_data, said
 
 #: As many others at least say how many rounds there were to go.
 _OTHERS = 2
@@ -35,18 +36,28 @@ _OTHERS = 2
 )
 def left_loop(search: Search, verdict: Verdict) -> FoundLine | None:
     """The line that says how often the one stage goes round a loop, in which it is out of step with all others."""
-    if not verdict.hang or verdict.cause != "undetermined" or verdict.named:
+    if verdict.hang is False or verdict.cause != "undetermined" or verdict.named:
         return None
+    stages_seen = stages_of(search, verdict)
     concerned = {
         rank for wait in verdict.waits for words in (wait.ranks, wait.waits_for) for rank in ranks_of(words)
     }
-    for place, loop, inside, past in loops(search, stages_of(search, verdict)):
+    if not verdict.waits:
+        concerned = {stage.rank for stage in stages_seen if stage.transfer}
+    for place, loop, inside, past in loops(search, stages_seen):
         stages = (*inside, *past)
         counted = counted_by_number(search, place.function, loop.iter, stages)
-        odd = None if counted else _odd(search, place.function, loop, inside, past)
-        if odd is None or odd.rank not in concerned or (counted is None and _at_an_end(odd, stages)):
+        filtered = None if counted else _filtered(search, place.function, loop, inside, past)
+        if filtered is not None and past[0].rank in concerned:
+            return _line(search, place, loop, past[0], stages, left=True, filtered=filtered)
+        odd = None if counted or verdict.hang is None else _odd(search, place.function, loop, inside, past)
+        if odd is None or odd.rank not in concerned:
             return None
-        return _line(search, place, loop, odd, stages)
+        # A step of one of torch's schedules is all stages' or nobody's: none has a number of its own.
+        may_be_meant = counted is None and not all(stage.scheduled for stage in inside)
+        if may_be_meant and _at_an_end(odd, stages):
+            return None
+        return _line(search, place, loop, odd, stages, left=odd in past)
     return None
 
 
@@ -64,6 +75,15 @@ def _odd(
     return own[0] if own in ([one] for one in alone) and of_own_data(search, function, loop, own[0]) else None
 
 
+def _filtered(
+    search: Search, function: Function, loop: ast.For, inside: list[Stage], past: list[Stage]
+) -> tuple[Function, ast.expr] | None:
+    """By which test the one that has left the loop alone left out items, and no other stage did."""
+    if len(past) != 1 or not all(stage.transfer for stage in inside) or leaves_out(search, function, loop):
+        return None
+    return filtered_alone(search, function, loop, past[0], inside)
+
+
 def _at_an_end(odd: Stage, stages: tuple[Stage, ...]) -> bool:
     """It is the first stage or the last: a number that goes down or up along the pipeline sets these apart."""
     ranks = [stage.rank for stage in stages]
@@ -71,15 +91,25 @@ def _at_an_end(odd: Stage, stages: tuple[Stage, ...]) -> bool:
 
 
 def _line(
-    search: Search, place: SourcePlace, loop: ast.For, odd: Stage, stages: tuple[Stage, ...]
+    search: Search,
+    place: SourcePlace,
+    loop: ast.For,
+    odd: Stage,
+    stages: tuple[Stage, ...],
+    *,
+    left: bool,
+    filtered: tuple[Function, ast.expr] | None = None,
 ) -> FoundLine | None:
     """Where it is said how often the one goes round."""
     others = tuple(stage for stage in stages if stage is not odd)
-    left = not spans(loop, next(f.line for f in odd.path if is_in(search, f, place.function)))
     ends = ends_early(search, place.function, loop) if left else []
     if len(ends) > 1:
         return None
-    where, node = (place.function, ends[0]) if ends else said(search, place.function, loop, odd, others)
+    where, node = (
+        filtered or (place.function, ends[0])
+        if filtered or ends
+        else said(search, place.function, loop, odd, others)
+    )
     text = without_comment(where.module.lines[node.lineno - 1].strip())
     found = SourcePlace(where.module.path, where.module, where, node.lineno)
     reason = search.why(found, asked(where, node))
@@ -96,7 +126,7 @@ def _line(
         node.lineno,
         text,
         reason if reason.level != "uniform" else None,
-        kind="left_loop" if left else "stayed_in_loop",
+        kind="fewer_items" if filtered else "left_loop" if left else "stayed_in_loop",
         singled=(odd.rank,),
         story=story,
     )

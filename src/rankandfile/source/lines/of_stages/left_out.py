@@ -2,20 +2,19 @@
 
 Who waits for a message says, by the line on which it stands, from whom. Where that one already waits in a call that the
 other has not come to, it has done all that comes before. Both go round the loop equally often; so if its own data may
-let it leave a round's message out, it did so: what the other waits for was never sent.
+let it leave a round's message out, or come back before all of them, it did so: what the other waits for was never sent.
 
-In: where the stages stand. Out: the test upon which a round's message is left out.
+In: where the stages stand. Out: the test upon which the message is left out.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
-from rankandfile.source.dependence.syntax import ancestors, argument, spans
+from rankandfile.source.dependence.syntax import argument, spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -24,11 +23,11 @@ from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
 
 from .pipeline import Stage, stages_of
-from .rounds import as_often, asked
+from .rounds import as_often
+from .ways_around import skips, ways_around
 
 _RECEIVES = {"recv": 1, "irecv": 1}
 """With the position of the argument that says from whom."""
-_JUMPS = (ast.Continue, ast.Return, ast.Break)
 
 
 @heuristic(
@@ -53,14 +52,20 @@ def left_out_message(search: Search, verdict: Verdict) -> FoundLine | None:
     if len(owed) != 1:
         return None
     waiter, owing = owed[0]
-    for place, loop in _loops_around(search, waiter):
-        if not as_often(search, place.function, loop, (waiter, owing)):
-            return None
-        tests = _skips(search, place.function, loop, owing)
-        if len(tests) == 1:
-            return _line(place.function, *tests[0], owing, waiter)
+    for depth in reversed(range(len(waiter.path))):
+        place = search.places.find(waiter.path[depth])
+        if place is None or not place.known:
+            continue
+        function, line = place.function, waiter.path[depth].line
+        for loop in _loops_around(function, line):
+            if not as_often(search, function, loop, (waiter, owing)):
+                return None
+            tests = skips(search, function, loop, owing, waiter)
+            if tests:
+                return _line(function, *tests[0], owing, waiter) if len(tests) == 1 else None
+        tests = ways_around(search, function, line, owing, waiter) if _is_alone(waiter, owing, depth) else []
         if tests:
-            return None
+            return _line(function, *tests[0], owing, waiter) if len(tests) == 1 else None
     return None
 
 
@@ -79,18 +84,15 @@ def _line(function: Function, test: ast.If, reason: Reason, owing: Stage, waiter
     )
 
 
-def _loops_around(search: Search, stage: Stage) -> Iterator[tuple[SourcePlace, ast.For]]:
-    """The loops in which it waits, the innermost first."""
-    for frame in reversed(stage.path):
-        place = search.places.find(frame)
-        if place is None or not place.known:
-            continue
-        around = [
-            node
-            for node in own_nodes(place.function)
-            if isinstance(node, ast.For) and spans(node, frame.line)
-        ]
-        yield from ((place, loop) for loop in sorted(around, key=lambda node: -node.lineno))
+def _loops_around(function: Function, line: int) -> list[ast.For]:
+    """The loops that the line is in, the innermost first."""
+    around = [node for node in own_nodes(function) if isinstance(node, ast.For) and spans(node, line)]
+    return sorted(around, key=lambda node: -node.lineno)
+
+
+def _is_alone(waiter: Stage, owing: Stage, depth: int) -> bool:
+    """It is in a function there that the other one is not in, or has come back from."""
+    return waiter.path[:depth] != owing.path[:depth] or waiter.path[depth][:2] != owing.path[depth][:2]
 
 
 def _peer(search: Search, stage: Stage) -> int | None:
@@ -110,29 +112,3 @@ def _peer(search: Search, stage: Stage) -> int | None:
     values = search.one_rank(stage.rank).of(given, place.function) if given is not None else None
     found = [value for value in values or () if isinstance(value, int)]
     return found[0] if len(found) == 1 else None
-
-
-def _skips(search: Search, function: Function, loop: ast.For, owing: Stage) -> list[tuple[ast.If, Reason]]:
-    """Tests in the loop upon which a round goes by without all that comes in it, by data that may be a rank's own."""
-    found = []
-    for node in ast.walk(loop):
-        if not isinstance(node, ast.If) or node.orelse or _in_another(function, node, loop):
-            continue
-        where = SourcePlace(function.module.path, function.module, function, node.lineno)
-        reason = search.why(where, asked(function, node.test))
-        ways = search.one_rank(owing.rank).outcomes(node.test, function)
-        # A jump leaves out what comes behind the test; without one, it is what stands inside that may be left out.
-        leaves_out = isinstance(node.body[-1], _JUMPS)
-        if leaves_out in ways and reason.level != "uniform" and reason.source != "rank_api":
-            found.append((node, reason))
-    return found
-
-
-def _in_another(function: Function, node: ast.AST, loop: ast.For) -> bool:
-    """A loop further in: to leave one of its rounds is not to leave one of this."""
-    for outer in ancestors(function.module, node):
-        if outer is loop:
-            return False
-        if isinstance(outer, (ast.For, ast.While)):
-            return True
-    return True

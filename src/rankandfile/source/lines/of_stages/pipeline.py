@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -17,6 +18,7 @@ from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
 
 _OF_TORCH = "torch/distributed/"
+_SCHEDULES = "torch/distributed/pipelining/schedules"
 _TRANSFERS = {"send", "recv", "_wait_batch_p2p", "batch_isend_irecv"}
 _MOST_RANKS = 256
 
@@ -26,6 +28,8 @@ class Stage(Struct, frozen=True):
     path: CallPath
     transfer: str
     """In which of torch's functions it waits for another rank; empty: it waits in a collective."""
+    scheduled: bool = False
+    """It waits in a step of torch's own schedules, which all stages must make equally often."""
 
 
 def stages_of(search: Search, verdict: Verdict) -> list[Stage]:
@@ -41,11 +45,12 @@ def stages_of(search: Search, verdict: Verdict) -> list[Stage]:
             if looks
             else ()
         )
-        frames = [frame.function for frame in torchs]
-        transfer = next((name for name in frames if name in _TRANSFERS), "")
+        frames = [(frame.function, frame.file.replace("\\", "/")) for frame in torchs]
+        transfer = next((name for name, _ in frames if name in _TRANSFERS), "")
+        scheduled = any(_SCHEDULES in file and name == "step" for name, file in frames)
         if not path or len(set(looks)) != 1 or len(found) > _MOST_RANKS or not (transfer or rank in waiting):
             return []
-        found.append(Stage(rank, path, transfer))
+        found.append(Stage(rank, path, transfer, scheduled))
     return found
 
 
@@ -60,33 +65,83 @@ def _open(search: Search) -> Iterator[int]:
 def loops(
     search: Search, stages: list[Stage]
 ) -> Iterator[tuple[SourcePlace, ast.For, list[Stage], list[Stage]]]:
-    """Loops of a function in which all stand who wait in a transfer, and others, some in it and some behind it."""
+    """Loops that some are in and others behind, of all who wait in a transfer: in a function in which all of these
+    stand, or in one that those inside have come to from there, and the others have come back from."""
     sending = {stage.rank for stage in stages if stage.transfer}
     deepest = max((len(stage.path) for stage in stages), default=0)
     for depth in range(deepest):
-        together: dict[object, list[Stage]] = {}
-        for stage in stages:
-            if depth < len(stage.path):
-                together.setdefault((stage.path[:depth], stage.path[depth][:2]), []).append(stage)
-        for group in together.values():
+        for group in _together(stages, depth):
             place = search.places.find(group[0].path[depth])
             if place is None or not place.known or not sending <= {stage.rank for stage in group}:
                 continue
+            lines = {stage.rank: stage.path[depth].line for stage in group}
             for loop in own_nodes(place.function):
                 if not isinstance(loop, ast.For):
                     continue
-                lines = {stage.rank: stage.path[depth].line for stage in group}
                 inside = [stage for stage in group if spans(loop, lines[stage.rank])]
                 past = [stage for stage in group if _behind(place.function, loop, lines[stage.rank])]
                 if inside and past and len(inside) + len(past) == len(group):
                     yield place, loop, inside, past
+            first = [stage for stage in group if lines[stage.rank] == min(lines.values())]
+            step = _statement(place.function, min(lines.values()))
+            past = [stage for stage in group if step and _behind(place.function, step, lines[stage.rank])]
+            # Who waits there for a call that the others are to make as well is in the same round of all around it.
+            together = past and not any(stage.transfer for stage in past)
+            if together and len(first) + len(past) == len(group):
+                yield from ((*found, first, past) for found in _further_in(search, first, depth + 1))
 
 
-def _behind(function: Function, loop: ast.For, line: int) -> bool:
-    """Whoever is at the line has gone through the loop: it comes behind it in all that the loop stands in."""
-    if line <= (loop.end_lineno or loop.lineno):
+def _further_in(search: Search, inside: list[Stage], depth: int) -> Iterator[tuple[SourcePlace, ast.For]]:
+    """Loops that all of them are in, of functions that they were called in from one place: whoever has come back from
+    there has gone through these too."""
+    while all(depth < len(stage.path) for stage in inside) and len(_together(inside, depth)) == 1:
+        place = search.places.find(inside[0].path[depth])
+        lines = [stage.path[depth].line for stage in inside]
+        if place is None or not place.known:
+            return
+        around = (
+            node
+            for node in own_nodes(place.function)
+            if isinstance(node, ast.For) and all(spans(node, line) for line in lines)
+        )
+        yield from ((place, loop) for loop in around if _always_come_to(place.function, loop))
+        step = _statement(place.function, lines[0])
+        if step is None or len({*lines}) > 1 or not _always_come_to(place.function, step):
+            return
+        depth += 1
+
+
+def _together(stages: list[Stage], depth: int) -> list[list[Stage]]:
+    """Those who stand in one function there, and came to it in one way."""
+    found: dict[object, list[Stage]] = {}
+    for stage in stages:
+        if depth < len(stage.path):
+            found.setdefault((stage.path[:depth], stage.path[depth][:2]), []).append(stage)
+    return [*found.values()]
+
+
+def _statement(function: Function, line: int) -> ast.stmt | None:
+    """The innermost statement that the line is in."""
+    found = [node for node in own_nodes(function) if isinstance(node, ast.stmt) and spans(node, line)]
+    return max(found, key=lambda node: node.lineno, default=None)
+
+
+def _always_come_to(function: Function, step: ast.stmt) -> bool:
+    """Nobody comes back from the function without it, but by an error."""
+    outers = list(takewhile(lambda outer: outer is not function.node, ancestors(function.module, step)))
+    returns = (
+        node for node in own_nodes(function) if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom))
+    )
+    return all(isinstance(outer, ast.With) for outer in outers) and not any(
+        node.lineno < step.lineno for node in returns
+    )
+
+
+def _behind(function: Function, step: ast.stmt, line: int) -> bool:
+    """Whoever is at the line has gone through the step: it comes behind it in all that the step stands in."""
+    if line <= (step.end_lineno or step.lineno):
         return False
-    for outer in ancestors(function.module, loop):
+    for outer in ancestors(function.module, step):
         if outer is function.node:
             return True
         if not isinstance(outer, (ast.For, ast.While, ast.With)) or not spans(outer, line):

@@ -13,12 +13,14 @@ from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes, returned_values
 
 from .pipeline import Stage
 
 _OWN = ("local_data", "shard_length", "file_system")
+_JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 _AS_OFTEN = {"enumerate", "reversed", "list", "tuple", "tqdm", "iter"}
 
 
@@ -26,7 +28,7 @@ def said(
     search: Search, function: Function, loop: ast.For, odd: Stage, others: tuple[Stage, ...]
 ) -> tuple[Function, ast.expr]:
     """What the one goes over: where a generator goes different ways, what it yields on the way that it took."""
-    maker = _maker(search, function, _bare(loop.iter))
+    maker = maker_of(search, function, bare(loop.iter))
     if maker is None:
         return function, loop.iter
     ways = [way for way in _yields(maker) if _can_take(search, maker, way, odd, others)]
@@ -35,7 +37,7 @@ def said(
     (way,) = ways
     if isinstance(way, ast.For):
         for _, part in _counts(search, maker, way.iter):
-            counter = _maker(search, maker, part)
+            counter = maker_of(search, maker, part)
             back = returned_values(counter) if counter is not None else []
             if counter is not None and len(back) == 1:
                 return counter, back[0]
@@ -119,31 +121,35 @@ def as_often(search: Search, function: Function, loop: ast.For, stages: tuple[St
 
 def _counts(search: Search, function: Function, items: ast.expr) -> Iterator[tuple[Function, ast.expr]]:
     """The numbers that ranges are made of: of the items themselves, and of what makes them."""
-    bare = _bare(items)
-    if isinstance(bare, ast.Call) and called_name(bare) == "range":
-        yield from ((function, each) for each in bare.args)
-    maker = _maker(search, function, bare)
-    for node in own_nodes(maker) if maker is not None else ():
-        if isinstance(node, ast.Call) and called_name(node) == "range":
-            yield from ((maker, each) for each in node.args)  # type: ignore[misc]
+    made = bare(items)
+    if isinstance(made, ast.Call) and called_name(made) == "range":
+        yield from ((function, each) for each in made.args)
+    for maker in _makers(search, function, made):
+        for node in own_nodes(maker):
+            if isinstance(node, ast.Call) and called_name(node) == "range":
+                yield from ((maker, each) for each in node.args)
 
 
 def asked(function: Function, part: ast.expr) -> Condition:
     return tested(function.module.lines, part.lineno, part)
 
 
-def _bare(items: ast.expr) -> ast.expr:
+def bare(items: ast.expr) -> ast.expr:
     while isinstance(items, ast.Call) and called_name(items) in _AS_OFTEN and items.args:
         items = items.args[0]
     return items
 
 
-def _maker(search: Search, function: Function, items: ast.expr) -> Function | None:
+def maker_of(search: Search, function: Function, items: ast.expr) -> Function | None:
     """The one function of the program that yields the items, or gives them back."""
-    if not isinstance(items, ast.Call):
-        return None
-    found = list(dict.fromkeys(targets_of(search.objects, Site(function, items))))
-    return found[0] if len(found) == 1 and found[0].name != "__init__" else None
+    found = _makers(search, function, items)
+    return found[0] if len(found) == 1 else None
+
+
+def _makers(search: Search, function: Function, items: ast.expr) -> list[Function]:
+    """The functions of the program that may yield them, on one rank or another."""
+    found = targets_of(search.objects, Site(function, items)) if isinstance(items, ast.Call) else ()
+    return [each for each in dict.fromkeys(found) if each.name != "__init__"]
 
 
 def ends_early(search: Search, function: Function, loop: ast.For) -> list[ast.expr]:
@@ -166,8 +172,33 @@ def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
             continue
         where = SourcePlace(function.module.path, function.module, function, node.lineno)
         reason = search.why(where, asked(function, node.test))
+        if all(quiet(function, step) for step in (*node.body, *node.orelse)):
+            continue
         skips = any(isinstance(each, ast.Continue) for arm in (node.body, node.orelse) for each in arm)
         ends = any(isinstance(each, (ast.Break, ast.Return)) for each in (*node.body, *node.orelse))
         if not ends and ((skips and reason.level != "uniform") or reason.source in _OWN):
             return True
     return False
+
+
+def quiet(function: Function, step: ast.stmt) -> bool:
+    """It goes on, and reaches no other rank: it calls nothing but what is built in, or a list's own methods."""
+    if any(isinstance(each, (*_JUMPS, ast.With, ast.Delete, ast.Await)) for each in ast.walk(step)):
+        return False
+    return all(_built_in(function, each.func) for each in ast.walk(step) if isinstance(each, ast.Call))
+
+
+def _built_in(function: Function, called: ast.expr) -> bool:
+    target = resolve(function, called)
+    if isinstance(target, External):
+        return target.dotted.startswith("builtins.")
+    if target is not None or not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+        return False
+    name = called.value.id
+    own = [*own_nodes(function)]
+    stored = [n for n in own if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+    made = [
+        n.value for n in own if isinstance(n, ast.Assign) and any(target in stored for target in n.targets)
+    ]
+    lists = all(isinstance(value, (ast.List, ast.Dict, ast.Set)) for value in made)
+    return len(made) == len(stored) > 0 and lists

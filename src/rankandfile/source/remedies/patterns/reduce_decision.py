@@ -181,12 +181,12 @@ def _under_rank_test(place: PlaceToMend) -> ast.If | None:
 
 
 def _only_transfers(place: PlaceToMend, node: Test) -> bool:
-    """The branch posts sends and receives, and then goes on like the other; or it leaves a round whose rest does."""
+    """The branch posts sends and receives, and then goes on like the other; or it leaves what only does such."""
     concerned: Sequence[ast.AST] = place.concerned()
     if isinstance(node, ast.If) and leaves(node.body):
         around = place.module.parents.get(node)
         block = getattr(around, "body", [])
-        if leaves(node.body) != "continue" or node not in block:
+        if leaves(node.body) not in ("continue", "return") or node not in block:
             return False
         concerned = block[block.index(node) + 1 :]
     found = [event for event in place.events(concerned) if collective(event)]
