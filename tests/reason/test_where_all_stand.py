@@ -394,3 +394,28 @@ def test_a_process_that_is_listed_as_running_has_not_ended(tmp_path: Path, runs:
     others = {other.cause for other in verdict.alternatives}
     assert "host_blocked" in others
     assert ({"killed", "early_exit"} & others == set()) is runs
+
+
+IN_RECEIVE = (
+    f"    recv ({C10D}:2799)\n    collect (train.py:9)\n    main (train.py:21)\n    <module> (train.py:32)\n"
+)
+
+
+def left(folder: Path, others: str) -> Verdict:
+    """Rank 3 has ended well, rank 0 receives from somebody, and the others are where they are."""
+    dumped(folder, {0: IN_RECEIVE, 1: others, 2: others}, looks=1)
+    ends = [{"rank": rank, "pid": 100 + rank, "state": "running"} for rank in range(3)]
+    gone = {"rank": 3, "pid": 103, "state": "exited", "exitcode": 0}
+    (folder / "exits.json").write_text(json.dumps([*ends, gone]))
+    return best(diagnose(folder))
+
+
+def test_who_ended_well_is_not_missed_by_one_that_receives_while_others_are_at_work(tmp_path: Path) -> None:
+    verdict = left(tmp_path, COUNTS)
+    assert (verdict.confidence, verdict.culprits) == ("hypothesis", [])
+    assert verdict.cause != "early_exit"
+
+
+def test_who_ended_well_is_missed_where_all_that_live_receive(tmp_path: Path) -> None:
+    verdict = left(tmp_path, IN_RECEIVE)
+    assert (verdict.cause, [one.rank for one in verdict.culprits]) == ("early_exit", [3])

@@ -14,7 +14,7 @@ from .where_all_stand import WhereAllStand
 def ended(of: WhereAllStand) -> Finding | None:
     """All that live wait, and some have died before."""
     stories = {r: s for r in of.gone if (s := story_of(of.facts, AskedRank(r, True, tuple(of.waiting))))}
-    if not of.waiting or not stories:
+    if not of.waiting or not stories or _need_not_miss(of, tuple(stories)):
         return None
     named = tuple(sorted(stories))
     first, doing = stories[named[0]], {rank: story.doing for rank, story in stories.items()}
@@ -29,3 +29,14 @@ def ended(of: WhereAllStand) -> Finding | None:
         location=first,
         alternatives=first.alternatives,
     )
+
+
+def _need_not_miss(of: WhereAllStand, gone: tuple[int, ...]) -> bool:
+    """Whether those that wait may wait for somebody who lives: they are in sends and receives, as far as is known not
+    those of one that is gone, all of which ended well, and others are still at work."""
+    ends = of.facts.accounts.ends
+    well = all(ends[rank].kind == "finished" for rank in gone)
+    asked = [stand.asked for stand in of.waiting.values()]
+    peers = {one for each in asked for one in (each.src, each.dst, *each.sends, *each.receives)}
+    apart = all(stand.activity == "p2p" for stand in of.waiting.values()) and peers.isdisjoint(gone)
+    return well and apart and bool(of.elsewhere)
