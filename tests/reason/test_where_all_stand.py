@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from support.reason.building import Call, Job, Stop, case_of
+from support.reason.building import Call, Job, Step, Stop, case_of
+from support.reason.witnesses import IN_BARRIER as IN_BARRIER_OF_ALL
+from support.reason.witnesses import Witnesses
+from support.reason.witnesses import best as best_of
 
 from rankandfile import diagnose
 from rankandfile.model.diagnosis import Diagnosis, Verdict
@@ -419,3 +422,17 @@ def test_who_ended_well_is_not_missed_by_one_that_receives_while_others_are_at_w
 def test_who_ended_well_is_missed_where_all_that_live_receive(tmp_path: Path) -> None:
     verdict = left(tmp_path, IN_RECEIVE)
     assert (verdict.cause, [one.rank for one in verdict.culprits]) == ("early_exit", [3])
+
+
+def test_who_ended_well_is_not_missed_in_a_group_that_it_was_not_in() -> None:
+    """It left before the group was made; another of the group's ranks is on its way."""
+    whole, part = Call("0", "all_reduce", 8, "train.py:14"), Call("1", "all_reduce", 8, "train.py:15")
+    last = {0: [part, Call("1", "barrier", 1, "train.py:29")], 2: [], 3: [part, Stop()]}
+    programs: dict[int, list[Step]] = {rank: [whole, *last[rank]] for rank in (0, 2, 3)}
+    programs[1] = programs[0]
+    seen = Witnesses(
+        case_of(Job({"0": [0, 1, 2, 3], "1": [0, 1, 3]}, programs, backend="gloo"), waited_s=0.1)
+    )
+    for rank in (0, 1):
+        seen.stack(rank, IN_BARRIER_OF_ALL)
+    assert best_of(seen.exit(2, 0)).culprits == []
