@@ -76,8 +76,8 @@ def membership(parts: Sequence[Part], world: int | None) -> Membership:
     made = makings(parts)
     configs = [_configured(part, of) for part, of in zip(parts, made, strict=True)]
     for part, config, of in zip(parts, configs, made, strict=True):
-        for name, members in config.items():
-            recorded[name].add(members)
+        for key, members in config.items():
+            recorded[key].add(members)
         for (name, desc), making in zip(part.raw.groups, of, strict=True):
             if part.rank is not None and not making.own:
                 users[name, making.nth][desc].add(part.rank)
@@ -93,8 +93,8 @@ def membership(parts: Sequence[Part], world: int | None) -> Membership:
             label = f"[{format_ranks(found)}]" if name.startswith("#") and found else name
             # A process's own number says nothing to others: without members, each rank's group stays its own.
             own = making.own or (name.startswith("#") and not found)
-            key = (label, found, part.rank if own else None, making.nth)
-            number = numbers.setdefault(key, len(groups))
+            same = (label, found, part.rank if own else None, making.nth)
+            number = numbers.setdefault(same, len(groups))
             if number == len(groups):
                 groups.append(RecordedGroup(label + making.words, desc + making.words, found, members_from))
             row.append(number)
