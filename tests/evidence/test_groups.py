@@ -6,7 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.evidence.sample_dumps import WORLD, case_of, case_of_objects, job, one_rank, plain
+from support.evidence.sample_dumps import (
+    NOW,
+    REDUCE,
+    WORLD,
+    call,
+    case_of,
+    case_of_objects,
+    job,
+    one_rank,
+    plain,
+)
 
 from rankandfile.lab.flight_writer_types import Dump, GroupConfig, GroupStatus
 from rankandfile.model.case import Case
@@ -118,3 +128,80 @@ def test_groups_of_one_name_by_count_are_told_apart_by_their_descriptions() -> N
     assert {members for name, members in apart if name == "7"} == {(0, 1), (2,)}
     own = groups(case_of_objects({rank: used(f"mine-{rank}") for rank in range(3)}))
     assert {members for name, members in own if name == "7"} == {(0, 1, 2)}
+
+
+def made_again(
+    ranks: dict[int, int],
+    first_record: int = 0,
+    then: tuple[int, ...] = (0, 1, 2, 3),
+    late: dict[int, int] | None = None,
+) -> Case:
+    """The default group is destroyed and made again under its name, as often as each rank's number says.
+
+    `then`: what the lists of members say after that. `late`: by how many calls' time a rank is behind.
+    """
+    calls = 4
+    dumps = {}
+    for rank, times in ranks.items():
+        kinds = [REDUCE._replace(pg_id=made) for made in range(times)]
+        entries = [
+            call(first_record + made * calls + nth, seq=nth + 1, retired=True)._replace(
+                kind=made, time_created_ns=NOW + made * calls + nth + (late or {}).get(rank, 0)
+            )
+            for made in range(times)
+            for nth in range(calls)
+        ]
+        status = {str(made): GroupStatus(calls, calls, calls - made) for made in range(times)}
+        members = WORLD._replace(ranks=then) if times > 1 else WORLD
+        dumps[rank] = Dump(kinds, entries, {"0": members}, status, "")
+    return case_of(dumps)
+
+
+def calls_of(case: Case) -> dict[tuple[str, int], list[int]]:
+    """Group and rank -> the numbers of its calls."""
+    rows = case.calls.join(case.groups, on="group").select("desc", "rank", "seq")
+    found: dict[tuple[str, int], list[int]] = {}
+    for desc, rank, seq in rows.iter_rows():
+        found.setdefault((desc, rank), []).append(seq)
+    return found
+
+
+def test_a_group_that_is_made_again_under_its_name_is_another() -> None:
+    case = made_again({0: 2, 1: 2, 2: 1, 3: 2})
+    earlier = "default_pg (making 1 of 2)"
+    every = [1, 2, 3, 4]
+    assert calls_of(case) == {
+        **{(earlier, rank): every for rank in range(4)},
+        **{("default_pg", rank): every for rank in (0, 1, 3)},
+    }
+    completed = case.statuses.join(case.groups, on="group").filter(rank=0).sort("desc")
+    assert completed.select("desc", "last_completed").rows() == [("default_pg", 3), (earlier, 4)]
+
+
+def test_the_members_of_a_default_group_made_again_are_those_that_called_in_it() -> None:
+    """Its own list counts those that are left from 0: that is no list of the job's ranks."""
+    case = made_again({0: 2, 1: 2, 2: 1, 3: 2}, then=(0, 1, 2))
+    assert groups(case) == {
+        ("0 (making 1 of 2)", (0, 1, 2, 3)): "recorded",
+        ("0", (0, 1, 3)): "inferred",
+    }
+
+
+def test_a_rank_that_first_calls_when_others_are_in_a_later_making_is_in_none_of_theirs_for_sure() -> None:
+    case = made_again({0: 2, 1: 2, 2: 1}, late={2: 4})
+    own = case.calls.filter(rank=2)["group"].unique()
+    assert case.calls.filter(case.calls["group"].is_in(own.implode()))["rank"].unique().to_list() == [2]
+
+
+def test_of_dumps_that_lost_their_oldest_calls_no_making_is_anothers() -> None:
+    case = made_again({0: 2, 1: 2}, first_record=100)
+    ranks = case.calls.group_by("group").agg("rank")["rank"].list.n_unique()
+    assert ranks.to_list() == [1] * 4
+
+
+def test_two_backends_of_one_group_are_one_group() -> None:
+    """They have two numbers in their process, and their calls alternate."""
+    kinds = [REDUCE._replace(pg_id=number) for number in (0, 1)]
+    entries = [call(n, seq=n // 2 + 1)._replace(kind=n % 2) for n in range(6)]
+    case = case_of({0: Dump(kinds, entries, {"0": WORLD}, {}, "")})
+    assert case.groups.height == 1

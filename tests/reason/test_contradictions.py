@@ -215,6 +215,16 @@ def test_a_job_that_moved_between_two_looks_accuses_nobody() -> None:
     assert "the job moved" in verdict.sentence
 
 
+def test_a_stack_in_another_call_than_the_dump_has_open_is_of_another_moment() -> None:
+    """On the hosts a rank is in the call that its recorder has open; a device's queue may be far behind its host."""
+    elsewhere = [IN_ALL_REDUCE[0], ("train", "/workspace/trainer.py", 99)]
+    for backend, against in (("gloo", [(0,)]), ("nccl", [])):
+        programs = {rank: [*loop(BODY, 3), *([BODY[0]] if rank != 2 else [Stop()])] for rank in range(4)}
+        seen = Witnesses(case_of(Job({WORLD: list(range(4))}, programs, backend=backend)))
+        seen.stack(0, elsewhere)
+        assert [one.ranks for one in gather(seen.case).contradictions if one.moved] == against
+
+
 def test_what_stood_for_long_after_both_looks_is_a_hang() -> None:
     for verdict in (ended_after_the_stack(60), ended_after_the_stack(6, gave_up=True)):
         assert verdict.hang

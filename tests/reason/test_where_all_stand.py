@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from support.reason.building import Call, Job, Stop, case_of
+from support.reason.building import Call, Job, Step, Stop, case_of
+from support.reason.witnesses import IN_BARRIER as IN_BARRIER_OF_ALL
+from support.reason.witnesses import Witnesses
+from support.reason.witnesses import best as best_of
 
 from rankandfile import diagnose
 from rankandfile.model.diagnosis import Diagnosis, Verdict
@@ -394,3 +397,42 @@ def test_a_process_that_is_listed_as_running_has_not_ended(tmp_path: Path, runs:
     others = {other.cause for other in verdict.alternatives}
     assert "host_blocked" in others
     assert ({"killed", "early_exit"} & others == set()) is runs
+
+
+IN_RECEIVE = (
+    f"    recv ({C10D}:2799)\n    collect (train.py:9)\n    main (train.py:21)\n    <module> (train.py:32)\n"
+)
+
+
+def left(folder: Path, others: str) -> Verdict:
+    """Rank 3 has ended well, rank 0 receives from somebody, and the others are where they are."""
+    dumped(folder, {0: IN_RECEIVE, 1: others, 2: others}, looks=1)
+    ends = [{"rank": rank, "pid": 100 + rank, "state": "running"} for rank in range(3)]
+    gone = {"rank": 3, "pid": 103, "state": "exited", "exitcode": 0}
+    (folder / "exits.json").write_text(json.dumps([*ends, gone]))
+    return best(diagnose(folder))
+
+
+def test_who_ended_well_is_not_missed_by_one_that_receives_while_others_are_at_work(tmp_path: Path) -> None:
+    verdict = left(tmp_path, COUNTS)
+    assert (verdict.confidence, verdict.culprits) == ("hypothesis", [])
+    assert verdict.cause != "early_exit"
+
+
+def test_who_ended_well_is_missed_where_all_that_live_receive(tmp_path: Path) -> None:
+    verdict = left(tmp_path, IN_RECEIVE)
+    assert (verdict.cause, [one.rank for one in verdict.culprits]) == ("early_exit", [3])
+
+
+def test_who_ended_well_is_not_missed_in_a_group_that_it_was_not_in() -> None:
+    """It left before the group was made; another of the group's ranks is on its way."""
+    whole, part = Call("0", "all_reduce", 8, "train.py:14"), Call("1", "all_reduce", 8, "train.py:15")
+    last = {0: [part, Call("1", "barrier", 1, "train.py:29")], 2: [], 3: [part, Stop()]}
+    programs: dict[int, list[Step]] = {rank: [whole, *last[rank]] for rank in (0, 2, 3)}
+    programs[1] = programs[0]
+    seen = Witnesses(
+        case_of(Job({"0": [0, 1, 2, 3], "1": [0, 1, 3]}, programs, backend="gloo"), waited_s=0.1)
+    )
+    for rank in (0, 1):
+        seen.stack(rank, IN_BARRIER_OF_ALL)
+    assert best_of(seen.exit(2, 0)).culprits == []

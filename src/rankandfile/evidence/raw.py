@@ -127,7 +127,7 @@ class RawDump(msgspec.Struct, array_like=True):
     left_out: int = 0
     """Entries that could not be kept."""
     groups: list[tuple[str, str]] = []
-    """(name, description) of each group that calls or counters refer to by position."""
+    """(name, description) of each group that calls or counters refer to by position; one that was made twice, twice."""
     config: list[GroupConfig] = []
     status: list[Status] = []
     threads: list[str] = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
+from msgspec.structs import replace
 from support.reason import absent_rank, gloo_jobs, loops, lost_dumps, no_dumps, transfers
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
 from support.reason.witnesses import (
@@ -106,6 +108,32 @@ def test_a_rank_that_stands_behind_a_call_went_past_it() -> None:
     verdict = best(pipeline(("step", "/workspace/a.py", 9)))
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [1])
     assert "went past the all_reduce at a.py:5" in verdict.sentence
+
+
+def looked_at_later(*stands: Frame) -> Verdict:
+    """Rank 0 was elsewhere when the dumps were written; the stacks of all are of a moment when they had got on."""
+    flag, gradient = Call(WORLD, "all_reduce", 1, "a.py:5"), Call(WORLD, "all_reduce", 64, "a.py:9")
+    rounds = [*loop([flag, gradient], 4), flag]
+    programs = {rank: [*rounds, *([flag] if rank else [Stop()])] for rank in range(4)}
+    job = Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo")
+    case = case_of(job, waited_s=2)
+    # One round had more sends and receives than the others.
+    case = replace(case, calls=case.calls.with_columns(op_id=pl.col("seq") * 3 + (pl.col("seq") > 4)))
+    witnesses = Witnesses(case)
+    for rank, stand in enumerate(stands):
+        witnesses.stack(rank, [("all_reduce", C10D, 3252), stand])
+    return best(witnesses)
+
+
+GRADIENT, FLAG = ("step", "/workspace/a.py", 9), ("step", "/workspace/a.py", 5)
+
+
+def test_who_stands_in_a_call_that_its_dump_would_have_is_no_proof_of_what_it_left_out() -> None:
+    """The others' stacks agree with their dumps, or have got on as well."""
+    for others in (FLAG, GRADIENT):
+        verdict = looked_at_later(GRADIENT, others, others, others)
+        assert (verdict.hang, blamed(verdict)) == (None, [])
+        assert "the job moved" in verdict.sentence
 
 
 def test_behind_the_last_call_and_on_the_same_line_further_out_it_is_on_its_way() -> None:

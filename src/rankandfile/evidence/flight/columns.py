@@ -65,7 +65,7 @@ def _fill(dump: RawDump, entries: list[Any], trusted: bool) -> dict[str, int]:
     dump.integers = [column.tobytes() for column in columns]
     dump.durations_ms = _durations(entries) if timed else b""
     dump.repeats = pack(interner.repeats)
-    dump.groups = list(interner.groups)
+    dump.groups = [(name, desc) for name, desc, _ in interner.groups]
     dump.threads = list(interner.threads)
     return interner.local_numbers
 

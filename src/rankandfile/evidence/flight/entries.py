@@ -91,9 +91,10 @@ def _group(interner: Interner, values: dict[str, Any]) -> int:
         group = (f"#{integer(local)}", "")
     if type(group) not in (tuple, list) or len(group) != 2:
         raise Malformed("expected a group's name and description")
-    number = interner.group(text(group[0]), text(group[1]))
+    own = "" if local is None else str(integer(local))
+    number = interner.group(text(group[0]), text(group[1]), own)
     if local is not None:
-        interner.local_numbers.setdefault(str(integer(local)), number)
+        interner.local_numbers.setdefault(own, number)
     return number
 
 

@@ -88,7 +88,9 @@ class Interner:
 
     def __init__(self) -> None:
         self.repeats = Repeats([], [], [], [])
-        self.groups: dict[tuple[str, str], int] = {}
+        self.groups: dict[tuple[str, str, str], int] = {}
+        """Name, description and the process's own number, where a name says more than that: a group that is made again
+        under its name has another."""
         self.threads: dict[str, int] = {}
         self.local_numbers: dict[str, int] = {}
         """The process's own number of a group (as text) -> position in `groups`."""
@@ -171,8 +173,8 @@ class Interner:
             self._frame_objects[id(frame)] = number
         return number
 
-    def group(self, name: str, desc: str) -> int:
-        return self.groups.setdefault((name, desc), len(self.groups))
+    def group(self, name: str, desc: str, local: str) -> int:
+        return self.groups.setdefault((name, desc, local), len(self.groups))
 
     def thread(self, ident: str, name: str) -> int:
         label = f"{name} {ident}".strip()

@@ -1,7 +1,8 @@
 """Which groups the job had, and which of them each dump's calls belong to.
 
 A group is its name **and** its members. Names repeat: ranks that build different groups at the same moment give
-them the same name. A process's own group numbers are worse: they differ between ranks, and join nothing.
+them the same name, and one that was destroyed may be made again under its name (see `generations`). A process's own
+group numbers are worse: they differ between ranks, and join nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from rankandfile.evidence.raw import Members
+from rankandfile.evidence.tables.generations import Making, makings
 from rankandfile.evidence.tables.part import Part
 from rankandfile.model.ranks import format_ranks
 
@@ -19,7 +21,10 @@ from rankandfile.model.ranks import format_ranks
 _MOST_ABSENT = 4
 
 
-Users = dict[str, dict[str, set[int]]]
+Name = tuple[str, int]
+"""A group's name, and which making of it."""
+
+Users = dict[Name, dict[str, set[int]]]
 """Name -> description -> the ranks that used a group of both."""
 
 
@@ -66,64 +71,79 @@ def world_size(parts: Sequence[Part], listed: Collection[int] = ()) -> int | Non
 
 
 def membership(parts: Sequence[Part], world: int | None) -> Membership:
-    recorded: dict[str, set[Members]] = defaultdict(set)
+    recorded: dict[Name, set[Members]] = defaultdict(set)
     users: Users = defaultdict(lambda: defaultdict(set))
-    configs = [_configured(part) for part in parts]
-    for part, config in zip(parts, configs, strict=True):
-        for name, members in config.items():
-            recorded[name].add(members)
-        for name, desc in part.raw.groups:
-            if part.rank is not None:
-                users[name][desc].add(part.rank)
+    made = makings(parts)
+    configs = [_configured(part, of) for part, of in zip(parts, made, strict=True)]
+    for part, config, of in zip(parts, configs, made, strict=True):
+        for key, members in config.items():
+            recorded[key].add(members)
+        for (name, desc), making in zip(part.raw.groups, of, strict=True):
+            if part.rank is not None and not making.own:
+                users[name, making.nth][desc].add(part.rank)
 
     everybody = Members(range(world or 0))
-    numbers: dict[tuple[str, Members | None, int | None], int] = {}
+    numbers: dict[tuple[str, Members | None, int | None, int], int] = {}
     groups: list[RecordedGroup] = []
     per_part: list[list[int]] = []
-    for part, config in zip(parts, configs, strict=True):
+    for part, config, of in zip(parts, configs, made, strict=True):
         row: list[int] = []
-        for name, desc in part.raw.groups:
-            found, members_from = _members(name, desc, part.rank, config, recorded, users, everybody)
+        for (name, desc), making in zip(part.raw.groups, of, strict=True):
+            found, members_from = _members(name, desc, part.rank, making, config, recorded, users, everybody)
             label = f"[{format_ranks(found)}]" if name.startswith("#") and found else name
             # A process's own number says nothing to others: without members, each rank's group stays its own.
-            key = (label, found, part.rank if name.startswith("#") and not found else None)
-            number = numbers.setdefault(key, len(groups))
+            own = making.own or (name.startswith("#") and not found)
+            same = (label, found, part.rank if own else None, making.nth)
+            number = numbers.setdefault(same, len(groups))
             if number == len(groups):
-                groups.append(RecordedGroup(label, desc, found, members_from))
+                groups.append(RecordedGroup(label + making.words, desc + making.words, found, members_from))
             row.append(number)
         per_part.append(row)
     return Membership(groups, per_part)
 
 
-def _configured(part: Part) -> dict[str, Members]:
+def _configured(part: Part, made: Sequence[Making]) -> dict[Name, Members]:
     """Members by name as this dump's configuration has them, where it is worth something.
 
     gloo's has a single nameless entry that the last created group overwrote: it names no group.
     """
-    return {config.name: config.members for config in part.raw.config if config.name and config.members}
+    latest = {name: one.nth for (name, _), one in zip(part.raw.groups, made, strict=True) if one.latest}
+    return {
+        (config.name, latest.get(config.name, 0)): config.members
+        for config in part.raw.config
+        if config.name and config.members
+    }
 
 
 def _members(
     name: str,
     desc: str,
     rank: int | None,
-    config: dict[str, Members],
-    recorded: dict[str, set[Members]],
+    making: Making,
+    config: dict[Name, Members],
+    recorded: dict[Name, set[Members]],
     users: Users,
     everybody: Members,
 ) -> tuple[Members | None, str | None]:
-    if name in config:
-        return config[name], "recorded"
-    if not name.startswith("#"):
-        # Another rank's configuration serves, if it is the only one of that name to have this rank in it.
-        fitting = [members for members in recorded.get(name, ()) if rank is None or rank in members]
-        if len(fitting) == 1:
-            return fitting[0], "recorded"
-    if is_default(name, desc) and everybody:
-        return everybody, "world"
+    if making.own:
+        return None, None
+    key = (name, making.nth)
+    # A default group that is made again without some numbers its members anew: those numbers are no ranks of the job.
+    whole = not making.nth or everybody in recorded[key]
+    renumbered = is_default(name, desc) and not whole
+    if not renumbered:
+        if key in config:
+            return config[key], "recorded"
+        if not name.startswith("#"):
+            # Another rank's configuration serves, if it is the only one of that name to have this rank in it.
+            fitting = [members for members in recorded[key] if rank is None or rank in members]
+            if len(fitting) == 1:
+                return fitting[0], "recorded"
+        if is_default(name, desc) and everybody:
+            return everybody, "world"
     if name.startswith("#"):
         return None, None
-    used = _by_whom(users[name], desc)
+    used = _by_whom(users[key], desc)
     return (Members(sorted(used)), "inferred") if used else (None, None)
 
 

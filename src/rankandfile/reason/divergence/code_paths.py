@@ -106,6 +106,11 @@ def depth_of_divergence(case: Case, one: int | None, other: int | None) -> int |
     return _divergence_depth(stack_of(case, one), stack_of(case, other))
 
 
+def elsewhere(case: Case, place: int | None, calls: Iterable[int | None]) -> bool:
+    """Whether who stands at `place` is in none of these calls: the way to each of them parts from its own somewhere."""
+    return all(depth_of_divergence(case, place, call) is not None for call in calls)
+
+
 def _by_line(previous: int, expected: int, came: int) -> Relation:
     """The body of the loop runs from `previous` to `expected`, round its end if `expected` is the smaller."""
     if previous < expected:

@@ -57,6 +57,10 @@ class Passed(NamedTuple):
 @heuristic("stands past the call", "a host past the line of a call that its like made has left it out")
 def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
+    # Where a rank got on between its dump and its stack, the one says nothing of the other's moment.
+    got_on = {r for one in facts.contradictions if one.moved for r in one.ranks}
+    if got_on & {*waiting, *wait_end.ranks}:
+        return None
     found: list[tuple[int, int, lookup.Row, bool]] = []
     for rank in wait_end.ranks:
         one = _passed(facts, rank, sorted(waiting))

@@ -14,9 +14,11 @@ from rankandfile.model.case import Case
 from rankandfile.model.ledger import group_id
 from rankandfile.reason.calls.call_table import COLLECTIVE, CallTable
 from rankandfile.reason.calls.membership import Membership
+from rankandfile.reason.divergence.code_paths import elsewhere
 from rankandfile.reason.ranks.from_logs.accounts import Accounts, End
 from rankandfile.reason.ranks.from_logs.watchdog_counters import is_of
 from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.waits.backends import on_hosts_alone
 
 from .contradicting_ranks import completed_without, counts_of_ras, dead_to_ras
 from .contradiction import Contradiction
@@ -37,7 +39,6 @@ def contradictions(
     belongs: Membership,
     accounts: Accounts,
     hosts: dict[int, Stand],
-    hidden: dict[int, int],
     stands: pl.DataFrame,
     mismatched: pl.DataFrame,
 ) -> tuple[Contradiction, ...]:
@@ -47,7 +48,7 @@ def contradictions(
         *_ends(accounts),
         *dead_to_ras(case, accounts),
         *_counters(case, call_table, belongs, accounts),
-        *_stacks(case, call_table, hosts, hidden),
+        *_stacks(case, call_table, hosts),
         *counts_of_ras(case, stands, mismatched, belongs, accounts),
     ]
     alike: dict[str, list[Contradiction]] = defaultdict(list)
@@ -132,28 +133,33 @@ def _counters(
                 )
 
 
-def _stacks(
-    case: Case, call_table: CallTable, hosts: dict[int, Stand], hidden: dict[int, int]
-) -> Iterator[Contradiction]:
+def _stacks(case: Case, call_table: CallTable, hosts: dict[int, Stand]) -> Iterator[Contradiction]:
+    """A stack in a call that its recorder would have open, and the dump has none, or only some of other places."""
     inside = {
         rank: stand
         for rank, stand in hosts.items()
-        if stand.op in _RECORDED and not stand.died and not stand.moving and rank not in hidden
+        if stand.op in _RECORDED and not stand.died and not stand.moving
     }
     if not inside:
         return
     whole = case.dumps_used.filter(~pl.col("truncated").fill_null(False)).filter(
         pl.col("rank").is_in(list(inside))
     )
-    busy = set(call_table.calls.filter(pl.col("open"))["rank"].unique().to_list())
+    opened = call_table.calls.filter(pl.col("open") & pl.col("rank").is_in(list(inside)))
+    made_at: dict[int, list[int | None]] = defaultdict(list)
+    for rank, stack in opened.select("rank", "stack").unique().iter_rows():
+        made_at[rank].append(stack)
+    alone = on_hosts_alone(case)
     for rank, dump, written in whole.select("rank", "dump", "written_ns").iter_rows():
-        if rank not in busy:
-            stand = inside[rank]
-            timed = written is not None and stand.last_ns is not None
-            yield Contradiction(
-                (rank,),
-                f"the stack is {stand.phrase}, and the dump has no open call: they are of different moments",
-                (*stand.evidence[:1], f"D{dump}"),
-                moved=True,
-                gap_ns=written - stand.last_ns if timed else None,
-            )
+        stand = inside[rank]
+        if rank in made_at and not (alone and elsewhere(case, stand.stack, made_at[rank])):
+            continue
+        timed = written is not None and stand.last_ns is not None
+        has = "only open calls of other places" if rank in made_at else "no open call"
+        yield Contradiction(
+            (rank,),
+            f"the stack is {stand.phrase}, and the dump has {has}: they are of different moments",
+            (*stand.evidence[:1], f"D{dump}"),
+            moved=True,
+            gap_ns=written - stand.last_ns if timed else None,
+        )

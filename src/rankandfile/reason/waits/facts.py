@@ -56,9 +56,7 @@ def wait_facts(ranks: RankFacts, step: OnStep) -> WaitFacts:
             f"Hidden: {sum(hidden.values()):,} sends and receives known that were not recorded; {len(hidden):,} ranks "
             "may wait in one"
         )
-    against = contradictions(
-        case, call_table, ranks.membership, accounts, hosts, hidden, ranks.standing, mismatches
-    )
+    against = contradictions(case, call_table, ranks.membership, accounts, hosts, ranks.standing, mismatches)
     for one in against:
         step(f"Contradiction: {one}")
     return WaitFacts(
