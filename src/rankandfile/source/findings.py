@@ -43,7 +43,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
         excerpts=tuple(excerpts(found)),
         sentence=sentence(found, search.places),
         named=named,
-        as_many=as_many(verdict, found),
+        as_many=as_many(verdict, found, named),
         causes=(*([cause] if named else []), *([exact] if exact else [])),
         implied=tuple(implied_calls(found.divergence, search.places)) if found.divergence else (),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
@@ -80,7 +81,7 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         culprits=tuple(sorted({*result.culprits, *seen[1]})) if result.culprits else (),
         usual=tuple(sorted({*result.usual, *seen[result.usual == result.other]})) if result.usual else (),
     )
-    if _few_against_few(facts, result):
+    if _few_against_few(facts, result) or (paths.decided_by == "history" and _as_many(result)):
         return replace(result, culprits=())
     return (read_alone(facts, result) if paths.decided_by == "history" else None) or result
 
@@ -99,6 +100,17 @@ def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row 
     way = ways_to_waits(facts.case, facts.hosts, [row["rank"]]).get(row["rank"])
     seen = ways_to_waits(facts.case, facts.hosts, unrecorded)
     return tuple(rank for rank in unrecorded if way is not None and seen.get(rank) == way)
+
+
+@heuristic(
+    "as many of another way",
+    "what several ranks do instead of what as many others do is none's fault by the rounds before alone",
+    otherwise=False,
+)
+def _as_many(found: DivergencePoint) -> bool:
+    """Two against two at one call: that all went one way before is what their data may have happened to say. Calls that
+    go on in step behind one left out, or made besides, are more than that."""
+    return found.kind == "substituted" and len(found.culprits) == len(found.normal) > 1
 
 
 def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:

@@ -8,13 +8,14 @@ in step behind a call left out, or made besides, are more than that.
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.findings import NamedByCode
 from rankandfile.source.culprits.by_few import ranks_of, sides
 from rankandfile.source.lines.found_line import FoundLine
 
 _SEVERAL = 2
 
 
-def as_many(verdict: Verdict, found: FoundLine) -> bool:
+def as_many(verdict: Verdict, found: FoundLine, named: NamedByCode | None) -> bool:
     """Whether the side that is blamed is as large as the other, and only its own data speaks against it."""
     decision, parted = found.decision, found.divergence
     told = verdict.divergence
@@ -28,5 +29,5 @@ def as_many(verdict: Verdict, found: FoundLine) -> bool:
         own_data
         and decision.condition.kind == "if"
         and len(one) == len(other) >= _SEVERAL
-        and {culprit.rank for culprit in verdict.culprits} in (one, other)
+        and (set(named.ranks) if named else {culprit.rank for culprit in verdict.culprits}) in (one, other)
     )
