@@ -46,6 +46,11 @@ def test_who_aborts_itself_is_not_said_to_be_killed() -> None:
     assert headline(verdict("killed", doing="killed by SIGKILL"), 2) == "HANG: rank 1 killed"
 
 
+def test_of_whom_only_its_peers_tell_it_is_not_said_how_it_ended() -> None:
+    gone = verdict("killed", doing="gone: its peers lost a connection, and all others are still there")
+    assert headline(gone, 2) == "HANG: rank 1 gone"
+
+
 @pytest.mark.parametrize(
     ("kind", "beside"), [("skipped", "next call: other.py:7"), ("substituted", "at other.py:7")]
 )

@@ -57,6 +57,9 @@ def _did(verdict: Verdict) -> str:
         (one.doing or "").startswith("aborted itself") for one in verdict.named
     ):
         return "aborted itself"
+    if verdict.cause == "killed" and all((one.doing or "").startswith("gone:") for one in verdict.named):
+        # Others lost it, and nothing tells how it ended.
+        return "gone"
     if verdict.cause == "group_mismatch" and verdict.divergence is None:
         return "made other groups than the others"
     if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:

@@ -29,6 +29,8 @@ class Made(NamedTuple):
     places: tuple[Place, ...]
     """All frames that it was made from, the innermost first; files as far as they are known."""
     batch: bool = False
+    asked: str = ""
+    """Types and sizes of what it hands over; empty where the witness does not know them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,13 +232,8 @@ def _took(one: Spoken, rank: int, _witness: Witness) -> str:
 
 _OF_ABSENCE = ("skipped a collective", "left out a call")
 _OF_EXCESS = ("made a collective that the others did not make there", "made a call more")
-_OF_PATHS = (
-    *_OF_ABSENCE,
-    *_OF_EXCESS,
-    "made another collective",
-    "made collectives in another order",
-    "left early",
-)
+_OF_PLACES = (*_OF_ABSENCE, *_OF_EXCESS, "left early")
+_OF_PATHS = (*_OF_PLACES, "made another collective", "made collectives in another order")
 
 
 def _did(one: Spoken, rank: int, witness: Witness) -> str:
@@ -249,7 +246,9 @@ def _did(one: Spoken, rank: int, witness: Witness) -> str:
     if rank not in witness.whole or witness.wrapped or not witness.by_rank.get(rank):
         return ""
     peers = witness.by_rank.keys() & witness.whole - {*one.ranks}
-    if one.what in _OF_PATHS and (like := [peer for peer in peers if _all_alike(rank, peer, witness)]):
+    # A witness of places alone does not see what else a call may be another by.
+    kinds = _OF_PATHS if witness.tables else _OF_PLACES
+    if one.what in kinds and (like := [peer for peer in peers if _all_alike(rank, peer, witness)]):
         return f"it made the same calls as rank {like[0]}"
     mine = witness.by_rank[rank]
     others = [witness.by_rank[peer] for peer in peers]
@@ -281,8 +280,8 @@ def _by_group(rank: int, witness: Witness) -> dict[int, list[Made]]:
     return found
 
 
-def _key(made: Made) -> tuple[str, tuple[Place, ...]]:
-    return made.op, made.places
+def _key(made: Made) -> tuple[str, tuple[Place, ...], str]:
+    return made.op, made.places, made.asked
 
 
 _NTH = re.compile(r"(?P<least>at least )?the (?P<nth>\d+)(?:st|nd|rd|th) call by this path")

@@ -79,6 +79,7 @@ def of_tables(incident: Path, case: Case) -> Witness:
             seq=0 if row["is_p2p"] else row["seq"] or 0,
             places=tuple((file, int(line or 0)) for file, line in stacks.get(row["stack"], ())),
             batch=str(row["op"]).lower().endswith("coalesced"),
+            asked=str(row["shape"]),
         )
         for row in case.calls.iter_rows(named=True)
     ]
