@@ -107,7 +107,6 @@ _OF_MACHINES = re.compile(
     r"^(?:dmesg|journalctl|journal|syslog|kern|kernel|messages|nvidia-smi|rocm-smi|ibstat|ib|ibstatus|lspci|ethtool|mce|ipmi|sel)"
     r"(?:-[a-z]{1,2})?$"
 )
-_TEMPORARY = tempfile.gettempdir().strip("/").split("/")
 _SUFFIX = re.compile(r"\.(?:txt|log|out|err|gz|zst|xz)$")
 
 
@@ -194,7 +193,8 @@ def _folder(path: str) -> _Folder:
     steps = [_stem(step) for step in path.split("/") if step not in ("", ".", "..")]
     told, inner, host = None, False, None
     # What stands right under the place for temporary files has a name by chance: `raf-x-c3jsnpit` is no host.
-    by_chance = len(_TEMPORARY) if path.startswith(f"{tempfile.gettempdir()}/") else -1
+    scratch = f"{tempfile.gettempdir()}/"
+    by_chance = scratch.strip("/").count("/") + 1 if path.startswith(scratch) else -1
     for at, step in reversed(list(enumerate(steps))):
         lower = step.lower()
         found, speaks_of_inner = _told(_mask(lower))

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import ast
 
-from rankandfile.source.dependence.syntax import spans
+from rankandfile.source.dependence.syntax import JUMPS, if_of, spans
 from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
-
-_JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 def made_one_more(found: FoundLine) -> Side | None:
@@ -22,34 +20,26 @@ def made_one_more(found: FoundLine) -> Side | None:
     decision, divergence = found.decision, found.divergence
     if decision is None or divergence is None:
         return None
-    test = next(
-        (
-            node
-            for node in ast.walk(decision.place.function.node)
-            if isinstance(node, ast.If) and node.test is decision.condition.node
-        ),
-        None,
-    )
+    test = if_of(decision.place.function.node, decision.condition.node)
     if test is None:
         return None
     arms = [(side, _arm(side, decision, test)) for side in (divergence.normal, divergence.culprit)]
     inside = [(side, arm) for side, arm in arms if arm]
-    if len(inside) != 1 or isinstance(inside[0][1][-1], _JUMPS):
+    if len(inside) != 1 or isinstance(inside[0][1][-1], JUMPS):
         return None
     return inside[0][0]
 
 
 def _arm(side: Side, decision: Decision, test: ast.If) -> list[ast.stmt]:
     """Empty where its next call is in neither."""
-    own = decision.branching.frame
-    for frame in side.path[decision.branching.depth :][:1]:
-        if frame.file == own.file and last_name(frame) == last_name(own):
-            for arm in (test.body, test.orelse):
-                if any(spans(statement, frame.line) for statement in arm):
-                    return arm
-    return []
+    own, depth = decision.branching.frame, decision.branching.depth
+    frame = side.path[depth] if depth < len(side.path) else None
+    if frame is None or frame.file != own.file or _last_name(frame) != _last_name(own):
+        return []
+    arms = (arm for arm in (test.body, test.orelse) if any(spans(s, frame.line) for s in arm))
+    return next(arms, [])
 
 
-def last_name(frame: Frame) -> str:
+def _last_name(frame: Frame) -> str:
     """Of the function: some recorders write it with what it stands in."""
     return frame.function.rpartition(".")[2]

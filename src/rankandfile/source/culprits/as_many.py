@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
-from rankandfile.source.culprits.by_few import ranks_of, sides
+from rankandfile.source.culprits.by_few import sides
 from rankandfile.source.lines.found_line import FoundLine
 
 _SEVERAL = 2
@@ -23,7 +23,7 @@ def as_many(verdict: Verdict, found: FoundLine, named: NamedByCode | None) -> bo
         return False
     if found.kind != "decision" or decision is None or parted is None or parted.own:
         return False
-    one, other = (set(ranks_of(side)) for side in sides(parted))
+    one, other = (set(side.members) for side in sides(parted))
     own_data = found.reason is not None and found.reason.source == "local_data"
     return (
         own_data

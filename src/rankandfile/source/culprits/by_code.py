@@ -19,7 +19,6 @@ from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.culprits.by_few import (
     ON_RANK,
     parsed,
-    ranks_of,
     sides,
     the_fewer,
     who_added_otherwise,
@@ -126,11 +125,11 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     side = _singled_out(condition.node)
     if side is None and suspects:
         # A test behind a name, as `is_main()`: the few that the stacks show apart are those that it singles out.
-        side = next((way for way, of in ways.items() if ranks_of(of) == suspects), None)
+        side = next((way for way, of in ways.items() if of.members == suspects), None)
     if ways.keys() != {"taken", "not taken"} or side is None or _ON_ITS_RANK.off:
         return None
-    ranks = ranks_of(ways[side])
-    others = ranks_of(ways["not taken" if side == "taken" else "taken"])
+    ranks = ways[side].members
+    others = ways["not taken" if side == "taken" else "taken"].members
     if suspects and ranks != suspects:
         return None
     if verdict.cause == "undetermined" and not _awaited(verdict, ranks, others):
@@ -154,7 +153,7 @@ def _whom_it_came_to(
     odd = left_the_usual(divergence, paths)
     if odd is None or _CAME_TO_ONE.off:
         return None
-    ranks, file = ranks_of(odd), found.place.path.rsplit("/", 1)[-1]
+    ranks, file = odd.members, found.place.path.rsplit("/", 1)[-1]
     who = ranks_in_words(odd)
     open_ = (other.cause for other in verdict.alternatives if parsed(other.culprits) == [*ranks])
     return NamedByCode(
@@ -188,7 +187,7 @@ def _whose_data_said_so(
         return None
     file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
-        ranks=ranks_of(odd),
+        ranks=odd.members,
         doing=f"left the way of all rounds before at {file}:{found.line}",
         sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
         "before.",
@@ -211,7 +210,7 @@ def _who_began_again(found: FoundLine, divergence: CodeDivergence) -> NamedByCod
     """A function is run once more on the rank on which something in it failed."""
     file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
-        ranks=ranks_of(divergence.culprit),
+        ranks=divergence.culprit.members,
         doing=f"began {found.place.function.name} ({file}:{found.place.function.first_line}) once more",
         sentence=f"Who begins once more what the others are in the middle of is out of step with them: "
         f"{ranks_in_words(divergence.culprit)} did.",

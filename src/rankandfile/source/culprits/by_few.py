@@ -39,11 +39,11 @@ def who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
     if side is None or not handed_out or verdict.cause == "undetermined" or _RAN_OUT.off:
         return None
     other = divergence.culprit if side is divergence.normal else divergence.normal
-    if len(ranks_of(side)) > len(ranks_of(other)):
+    if len(side.members) > len(other.members):
         return None
     file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
-        ranks=ranks_of(side),
+        ranks=side.members,
         doing=f"had no more to go over at {file}:{found.line}",
         sentence=f"What is gone over there is this rank's own, and {ranks_in_words(side)} had no more of it.",
         cause="uneven_inputs",
@@ -54,16 +54,16 @@ def the_fewer(found: FoundLine, divergence: CodeDivergence, decision: Decision) 
     """One side left the function and the other made a call in it, and else they go on alike: the code shows that the
     call was left out, or made besides; of two such ways the one that few took is out of line."""
     branching = decision.branching
-    few, many = sorted(sides(divergence), key=lambda side: len(ranks_of(side)))
+    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
     left_out = "end" in (branching.normal, branching.culprit)
     if not left_out or branching.rounds or branching.guessed or decision.reason.source in ON_RANK:
         return None
-    if decision.reason.level != "varying" or 2 * len(ranks_of(few)) > len(ranks_of(many)) or _FEWER.off:
+    if decision.reason.level != "varying" or 2 * len(few.members) > len(many.members) or _FEWER.off:
         return None
     gone = divergence.normal if branching.normal == "end" else divergence.culprit
     did = "left without the call" if few is gone else "made a call"
     return NamedByCode(
-        ranks=ranks_of(few),
+        ranks=few.members,
         doing=f"went another way than most at {found.place.path.rsplit('/', 1)[-1]}:{decision.condition.line}",
         sentence=f"There {ranks_in_words(few)} {did} that {ranks_in_words(many)} "
         f"{'made' if few is gone else 'went without'}, and nothing else parts them: most say what was meant.",
@@ -73,13 +73,13 @@ def the_fewer(found: FoundLine, divergence: CodeDivergence, decision: Decision) 
 
 def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """Upon what is their own, a few exchanged gradients in another backward pass than most."""
-    few, many = sorted(sides(divergence), key=lambda side: len(ranks_of(side)))
+    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
     if found.reason is None or found.reason.level != "varying" or found.reason.source in ON_RANK:
         return None
-    if 2 * len(ranks_of(few)) > len(ranks_of(many)) or _FEWER.off:
+    if 2 * len(few.members) > len(many.members) or _FEWER.off:
         return None
     return NamedByCode(
-        ranks=ranks_of(few),
+        ranks=few.members,
         doing=f"went another way than most at {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
         sentence=f"In which backward pass gradients are exchanged was decided there otherwise on {ranks_in_words(few)} "
         f"than on {ranks_in_words(many)}: most say what was meant.",
@@ -88,14 +88,14 @@ def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | N
 
 def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """What was added since a library asked last says which calls it makes: upon their own data, few added otherwise."""
-    few, many = sorted(sides(divergence), key=lambda side: len(ranks_of(side)))
+    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
     suspects = {one.rank for one in verdict.suspects}
     if found.reason is None or found.reason.level != "varying" or found.reason.source in ON_RANK:
         return None
-    if 2 * len(ranks_of(few)) > len(ranks_of(many)) or suspects - {*ranks_of(few)} or _FEWER.off:
+    if 2 * len(few.members) > len(many.members) or suspects - {*few.members} or _FEWER.off:
         return None
     return NamedByCode(
-        ranks=ranks_of(few),
+        ranks=few.members,
         doing=f"added otherwise than most at {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
         sentence=f"What was added there was decided otherwise on {ranks_in_words(few)} than on {ranks_in_words(many)}: "
         "most say what was meant.",
@@ -104,7 +104,7 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
 
 def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """A framework's loop was stopped on fewer ranks than go on, by what the program stores for it."""
-    everybody = sum(len(ranks_of(side)) for side in sides(divergence))
+    everybody = sum(len(side.members) for side in sides(divergence))
     suspects = {one.rank for one in verdict.suspects}
     if not found.singled or 2 * len(found.singled) >= everybody or _STOPPED.off:
         return None
@@ -180,10 +180,6 @@ def who_made_another(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
 
 def sides(divergence: CodeDivergence) -> tuple[Side, Side]:
     return divergence.normal, divergence.culprit
-
-
-def ranks_of(side: Side) -> tuple[int, ...]:
-    return tuple(parsed(side.ranks)) or (side.rank,)
 
 
 def parsed(ranks: str) -> list[int]:

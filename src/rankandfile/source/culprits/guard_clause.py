@@ -15,7 +15,7 @@ from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
-from .by_few import ON_RANK, ranks_of, sides
+from .by_few import ON_RANK, sides
 from .ways import CAUSES_OF_JUMPS, guard_of, way_of_each
 
 _TURNED_BACK = Heuristic(
@@ -43,9 +43,9 @@ def who_turned_back(
     if side is None or _goes_on_inside(found, guard, side) or _TURNED_BACK.off:
         return None
     other = next(each for each in sides(divergence) if each is not side)
-    ranks = ranks_of(side)
+    ranks = side.members
     suspects = tuple(one.rank for one in verdict.suspects)
-    if len(ranks) > len(ranks_of(other)) or unusual is other or (suspects and suspects != ranks):
+    if len(ranks) > len(other.members) or unusual is other or (suspects and suspects != ranks):
         return None
     file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(

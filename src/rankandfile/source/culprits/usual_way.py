@@ -18,7 +18,7 @@ def left_the_usual(divergence: CodeDivergence, paths: CallPaths) -> Side | None:
     went = set()
     for side in both:
         calls = paths.calls(side.rank)
-        at = next((i for i, made in enumerate(calls) if made is side.call), len(calls))
+        at = len(_before(calls, side))
         places = _places_in_row(calls)
         if not at or calls[at - 1].path != divergence.before:
             return None

@@ -6,11 +6,11 @@ import ast
 
 from msgspec.structs import replace
 
+from rankandfile.source.dependence.syntax import JUMPS, if_of
 from rankandfile.source.lines.decision import Decision
-from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_of
+from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine
 
-_JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 #: What it did by that, where that is all that parts them.
 CAUSES_OF_JUMPS: dict[type[ast.stmt], str] = {
     ast.Continue: "skipped_collective",
@@ -42,10 +42,10 @@ def with_culprits(found: FoundLine, ranks: tuple[int, ...]) -> FoundLine:
     if (
         parted is None
         or parted.settled
-        or tuple(ranks) not in (_ranks(parted.normal), _ranks(parted.culprit))
+        or tuple(ranks) not in (parted.normal.members, parted.culprit.members)
     ):
         return found
-    if _ranks(parted.culprit) == tuple(ranks):
+    if parted.culprit.members == tuple(ranks):
         return replace(found, divergence=replace(parted, settled=True))
     if decision is not None:
         branching, condition = decision.branching, decision.condition
@@ -61,10 +61,6 @@ def with_culprits(found: FoundLine, ranks: tuple[int, ...]) -> FoundLine:
         )
     swapped = replace(parted, normal=parted.culprit, culprit=parted.normal, settled=True)
     return replace(found, divergence=swapped, decision=decision)
-
-
-def _ranks(side: Side) -> tuple[int, ...]:
-    return tuple(ranks_of(side.ranks)) or (side.rank,)
 
 
 def turned_back(found: FoundLine) -> str | None:
@@ -89,9 +85,5 @@ def broke_off(found: FoundLine) -> Side | None:
 def guard_of(found: FoundLine) -> ast.If | None:
     """The test, where it has no other way and ends in a jump."""
     decision = found.decision
-    if decision is None:
-        return None
-    for node in ast.walk(decision.place.function.node):
-        if isinstance(node, ast.If) and node.test is decision.condition.node:
-            return node if not node.orelse and isinstance(node.body[-1], _JUMPS) else None
-    return None
+    test = if_of(decision.place.function.node, decision.condition.node) if decision is not None else None
+    return test if test is not None and not test.orelse and isinstance(test.body[-1], JUMPS) else None

@@ -14,7 +14,7 @@ from rankandfile.source.program.names import Class, External, enclosing_class, m
 from rankandfile.source.program.scopes import own_nodes
 
 from .called_by_name import Callers, calls_by_name
-from .syntax import ancestors, argument, dotted
+from .syntax import PUTS_IN, ancestors, argument, dotted
 
 MOST_FILES = 1500
 MOST_SITES = 12
@@ -25,7 +25,6 @@ _STARTS_BY_ITSELF: dict[str, tuple[str, int | str]] = {
     "threading.Timer": ("clock", 1),
     "atexit.register": ("exit", 0),
 }
-_PUTS_IN = {"append", "appendleft", "add", "extend", "insert", "setdefault", "update"}
 SEEDS = {
     "random.seed": "python",
     "numpy.random.seed": "numpy",
@@ -95,21 +94,21 @@ class Index:
     @cached_property
     def stores(self) -> dict[str, list[tuple[Function, str]]]:
         """Attribute -> functions that store it into something, or put something into it, with the dotted name."""
-        found: dict[str, list[tuple[Function, str]]] = {}
+        found: dict[str, dict[tuple[Function, str], None]] = {}
         for module in self.modules:
             for function in module.functions:
                 for node in own_nodes(function):
                     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                         node = node.value
                     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                        node = node.func.value if node.func.attr in _PUTS_IN else node
+                        node = node.func.value if node.func.attr in PUTS_IN else node
                     elif not isinstance(getattr(node, "ctx", None), ast.Store):
                         continue
                     if isinstance(node, ast.Attribute):
                         name = dotted(node)
                         if name is not None:
-                            found.setdefault(node.attr, []).append((function, name))
-        return found
+                            found.setdefault(node.attr, {})[function, name] = None
+        return {attribute: list(places) for attribute, places in found.items()}
 
     def made(self, cls: Class) -> list[Site]:
         """Where objects of the class are made, by its name or by `cls(...)` in one of its own methods."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from rankandfile.source.program.modules import Function
@@ -13,8 +12,7 @@ from rankandfile.source.registry.entry import Source
 
 from . import origins
 from .frame import Frame, called
-from .index import MOST_SITES
-from .objects.called_later import Later, calls_later
+from .objects.called_later import Later
 from .objects.frameworks_own import hook_parameter, outside
 from .syntax import Path, text, word
 from .value import UNIFORM, UNKNOWN, Link, Value, join
@@ -67,7 +65,7 @@ def _as_listener(ev: Evaluator, name: str, frame: Frame, path: Path) -> list[Val
     if isinstance(frame.function.node, (ast.Module, ast.Lambda)):
         return []
     found: list[Value] = []
-    for later in islice(calls_later(ev.objects, frame.function), MOST_SITES):
+    for later in ev.objects.later(frame.function):
         for outer in _emitters(ev, later, frame):
             if outer.too_deep:
                 return [UNKNOWN]

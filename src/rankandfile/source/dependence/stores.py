@@ -16,7 +16,7 @@ from rankandfile.source.program.names import (
 
 from .assignments import Definition
 from .frame import Frame, Instance
-from .index import MOST_SITES
+from .index import MOST_SITES, Index
 from .reaching_assignments import reaching
 from .syntax import argument, dotted
 
@@ -33,20 +33,25 @@ def stores_of(objects: Objects, cls: Class, attribute: str) -> list[tuple[Functi
     for function in family:
         own = reaching(function).everywhere(f"self.{attribute}")
         found.extend((function, d) for d in own if d.how not in ("outside", "called"))
-    for function, name in objects.index.stores.get(attribute, [])[: MOST_SITES * 4]:
-        if function in family and name.startswith("self."):
+    for function, definition, target in stored_into(objects.index, attribute):
+        if function in family and definition.name.startswith("self."):
             continue
+        owner = enclosing_class(function)
+        if owner is not None and definition.name == f"self.{attribute}":
+            if cls in lineage(owner):
+                found.append((function, definition))
+        elif cls in objects.classes(target, Frame(function)):
+            found.append((function, definition))
+    return found
+
+
+def stored_into(index: Index, attribute: str) -> Iterator[tuple[Function, Definition, ast.expr]]:
+    """What the program stores into this attribute of anything, with the function, and the object stored to."""
+    for function, name in index.stores.get(attribute, [])[: MOST_SITES * 4]:
         for definition in reaching(function).everywhere(name):
             target = object_stored_to(definition, attribute)
-            if target is None or definition.how in ("outside", "called"):
-                continue
-            owner = enclosing_class(function)
-            if owner is not None and name == f"self.{attribute}":
-                if cls in lineage(owner):
-                    found.append((function, definition))
-            elif cls in objects.classes(target, Frame(function)):
-                found.append((function, definition))
-    return found
+            if target is not None and definition.how not in ("outside", "called"):
+                yield function, definition, target
 
 
 def object_stored_to(d: Definition, attribute: str) -> ast.expr | None:

@@ -23,6 +23,11 @@ ENTER: tuple[str, object] = ("enter", None)
 KIND: tuple[str, object] = ("kind", None)
 """Of a value, no more than whether there is one."""
 
+JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+KEEPS = {"append", "appendleft", "add", "insert", "setdefault"}
+"""Methods that put one thing into a container."""
+PUTS_IN = {*KEEPS, "extend", "update"}
+
 
 @kept
 def parents(module: Module) -> dict[ast.AST, ast.AST]:
@@ -74,6 +79,11 @@ def constant(e: ast.expr | None) -> object:
     if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) and isinstance(e.operand, ast.Constant):
         return -e.operand.value if isinstance(e.operand.value, (int, float)) else None
     return e.value if isinstance(e, ast.Constant) else None
+
+
+def if_of(function: ast.AST, test: ast.AST) -> ast.If | None:
+    """The `if` of the function that has this test."""
+    return next((n for n in ast.walk(function) if isinstance(n, ast.If) and n.test is test), None)
 
 
 def word(e: ast.expr | None) -> object:

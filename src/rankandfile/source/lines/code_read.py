@@ -44,14 +44,15 @@ def code_read(case: Case, tree: SourceTree) -> CodeRead:
     for function, file, line in rows.select("function", "file", "line").head(_MOST).iter_rows():
         if not file or not line:
             continue
-        place = places.find(Frame((function or "").rsplit(".", 1)[-1], file, line))
+        frame = Frame((function or "").rsplit(".", 1)[-1], file, line)
+        place = places.find(frame)
         if place is not None and place.known:
             lines[file, line] = place.module.lines[line - 1].strip()
             if (loop := _loop_over(place)) is not None:
                 loops[file, line] = loop
             if sets_up_all(places, place):
                 of_all.add((file, line))
-            if _own_root(places, Frame((function or "").rsplit(".", 1)[-1], file, line), place):
+            if _own_root(places, frame, place):
                 own_roots.add((file, line))
     return CodeRead(
         lines=lines,

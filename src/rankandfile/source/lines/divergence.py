@@ -30,6 +30,10 @@ class Side(Struct, frozen=True):
     seen: bool = False
     """`path` is from a snapshot: the rank is there, and has made no further call."""
 
+    @property
+    def members(self) -> tuple[int, ...]:
+        return tuple(ranks_of(self.ranks)) or (self.rank,)
+
 
 class CodeDivergence(Struct, frozen=True):
     before: CallPath
@@ -53,7 +57,7 @@ def ranks_of(ranks: str) -> list[int]:
 
 def ranks_in_words(side: Side) -> str:
     """`rank 3`, `ranks 0-2`."""
-    ranks = ranks_of(side.ranks) or [side.rank]
+    ranks = side.members
     return f"rank {ranks[0]}" if len(ranks) == 1 else f"ranks {side.ranks}"
 
 

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from rankandfile.source.dependence.syntax import if_of
 from rankandfile.source.flow import Condition, deciding, swallows
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
@@ -29,11 +30,10 @@ def condition_of_raise(place: SourcePlace) -> Condition | None:
 
 def raised_below(place: SourcePlace, condition: Condition) -> ast.Raise | None:
     """The `raise` that a condition leads to directly, in its own branch."""
-    for node in ast.walk(place.function.node):
-        if isinstance(node, ast.If) and node.test is condition.node:
-            for branch in (node.body, node.orelse):
-                if branch and isinstance(branch[-1], ast.Raise):
-                    return branch[-1]
+    node = if_of(place.function.node, condition.node)
+    for branch in (node.body, node.orelse) if node is not None else ():
+        if branch and isinstance(branch[-1], ast.Raise):
+            return branch[-1]
     return None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rankandfile.model.diagnosis import Excerpt, ExcerptLine
+from rankandfile.source.dependence.syntax import if_of
 from rankandfile.source.program.modules import Module
 from rankandfile.source.program.places import SourcePlace
 
@@ -66,10 +67,10 @@ def _fork(found: FoundLine, sides: list[str]) -> Excerpt:
 
 def _branch(place: SourcePlace, test: ast.AST) -> Iterable[int]:
     """Lines that run only if the test is met."""
-    for node in ast.walk(place.function.node):
-        if isinstance(node, ast.If) and node.test is test:
-            return range(node.body[0].lineno, (node.body[-1].end_lineno or node.body[-1].lineno) + 1)
-    return ()
+    node = if_of(place.function.node, test)
+    if node is None:
+        return ()
+    return range(node.body[0].lineno, (node.body[-1].end_lineno or node.body[-1].lineno) + 1)
 
 
 def _excerpt(

@@ -16,15 +16,13 @@ from msgspec import Struct
 
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.index import MOST_SITES, Site
-from rankandfile.source.dependence.syntax import COMPREHENSIONS, ancestors, argument, word
+from rankandfile.source.dependence.syntax import COMPREHENSIONS, KEEPS, ancestors, argument, word
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, enclosing_class, lineage, method, resolve
 from rankandfile.source.program.scopes import own_nodes
 
 if TYPE_CHECKING:
     from .of_expressions import Objects
-
-_KEEPS = {"append", "add", "insert", "appendleft", "setdefault"}
 
 
 class Later(Struct, frozen=True):
@@ -140,13 +138,13 @@ def _kept_in(function: Function, names: set[str]) -> Iterator[_Kept]:
     for node in own_nodes(function):
         value = node.value if isinstance(node, ast.Assign) else None
         targets = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPS:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in KEEPS:
             value, targets = (node.args[-1] if node.args else None), [node.func.value]
         if isinstance(value, ast.Name) and value.id in names:
             for target in targets:
                 key = _key_in(target)
                 parts = (part for part in ast.walk(target) if isinstance(part, ast.Attribute))
-                held = (part.attr for part in parts if part.attr not in _KEEPS)
+                held = (part.attr for part in parts if part.attr not in KEEPS)
                 yield from (_Kept(attribute, enclosing_class(function), key) for attribute in held)
 
 

@@ -91,7 +91,8 @@ def _parameter(objects: Objects, name: str, frame: Frame, depth: int, path: Path
         yield Instance(hooked, None, frame)
         return
     found = False
-    for site, bound in (*objects.callers(frame.function), *objects.later(frame.function)):
+    later = ((each.site, each.bound) for each in objects.later(frame.function))
+    for site, bound in (*objects.callers(frame.function), *later):
         outer = Frame(site.function, None, frame.depth + 1)
         if not outer.too_deep:
             given = (called(frame.function, site.call, outer, bound).given or {}).get(name)

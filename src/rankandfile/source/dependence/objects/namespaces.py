@@ -10,11 +10,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence import control
-from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.frame import Frame
-from rankandfile.source.dependence.index import MOST_SITES
-from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.stores import object_stored_to
+from rankandfile.source.dependence.stores import stored_into
 from rankandfile.source.dependence.syntax import Path, argument
 from rankandfile.source.dependence.value import Value, join
 
@@ -29,14 +26,12 @@ def of_namespace(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> V
     made = [each for each in ev.objects.of(e.value, frame) if each.type in _KINDS]
     if not made:
         return None
-    stored: list[tuple[Frame, Definition]] = []
-    for function, name in ev.index.stores.get(e.attr, [])[: MOST_SITES * 4]:
-        for d in reaching(function).everywhere(name):
-            target = object_stored_to(d, e.attr)
-            inside = Frame(function, None, frame.depth + 1)
-            known = target is not None and d.how not in ("outside", "called")
-            if known and target is not None and _KINDS & set(ev.objects.externals(target, inside)):
-                stored.append((inside, d))
+    stored = [
+        (inside, d)
+        for function, d, target in stored_into(ev.index, e.attr)
+        for inside in [Frame(function, None, frame.depth + 1)]
+        if _KINDS & set(ev.objects.externals(target, inside))
+    ]
     given = [(argument(each.made, e.attr), each.frame) for each in made if isinstance(each.made, ast.Call)]
     first = [ev.value(value, outer, path) for value, outer in given if value is not None]
     if (not stored and len(first) < len(made)) or Frame(frame.function, None, frame.depth + 1).too_deep:

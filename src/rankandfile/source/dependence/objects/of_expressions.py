@@ -18,7 +18,7 @@ from rankandfile.source.program.scopes import returned_values
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .annotations import annotated_as
-from .called_later import calls_later
+from .called_later import Later, calls_later
 from .frameworks_own import outside
 from .held_by_names import defined, named, variable
 from .made_by_calls import elements, made
@@ -41,7 +41,7 @@ class Objects:
         self._outermost = 0
         """Of what was met again while it was open, the outermost."""
         self._cut = 0
-        self._later: dict[Function, list[tuple[Site, bool]]] = {}
+        self._later: dict[Function, list[Later]] = {}
         self._stores: dict[tuple[Class, str], list[tuple[Function, Definition]]] = {}
         self._callers: dict[Function, list[tuple[Site, bool]]] = {}
 
@@ -157,13 +157,11 @@ class Objects:
             self._callers[function] = [*looked_up, *callers_of(self, function)]
         return self._callers[function]
 
-    def later(self, function: Function) -> list[tuple[Site, bool]]:
+    def later(self, function: Function) -> list[Later]:
         """Calls that run it as what somebody was handed: a listener, a hook."""
         if function not in self._later:
             self._later[function] = []
-            self._later[function] = [
-                (each.site, each.bound) for each in islice(calls_later(self, function), MOST_SITES)
-            ]
+            self._later[function] = list(islice(calls_later(self, function), MOST_SITES))
         return self._later[function]
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from rankandfile.source.dependence.index import MOST_SITES, Index, Site, index_of
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import argument, constant, loop_of
+from rankandfile.source.dependence.syntax import KEEPS, argument, constant, loop_of
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import (
@@ -28,7 +28,6 @@ from rankandfile.source.program.scopes import binding_scope, own_nodes
 
 Table: TypeAlias = tuple[Function | ast.ClassDef, str]
 """The body of the module and its variable, or the class and its attribute."""
-_PUTS = {"append", "add", "setdefault", "insert", "appendleft"}
 _TAKES = {"get", "pop", "values", "items"}
 _MOST = 12
 _FURTHEST = 3
@@ -181,7 +180,7 @@ def _puts(taker: Function, parameter: str) -> Iterator[tuple[Table, str]]:
                 if table is not None:
                     yield table, getattr(place.slice, "id", "")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            puts = node.func.attr in _PUTS and node.args and _named(node.args[-1], parameter)
+            puts = node.func.attr in KEEPS and node.args and _named(node.args[-1], parameter)
             table = _table(taker, node.func.value) if puts else None
             if table is not None:
                 yield table, getattr(node.args[0], "id", "") if len(node.args) > 1 else ""

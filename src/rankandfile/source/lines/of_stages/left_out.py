@@ -104,7 +104,7 @@ def _peer(search: Search, stage: Stage) -> int | None:
         node
         for node in ast.walk(place.function.node)
         if isinstance(node, ast.Call)
-        and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+        and spans(node, place.line)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in _RECEIVES
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
-from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.dependence.syntax import JUMPS, ancestors, spans
 from rankandfile.source.flow.condition import Condition, tested
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import Frame
@@ -20,7 +20,6 @@ from rankandfile.source.program.scopes import own_nodes, returned_values
 from .pipeline import Stage
 
 _OWN = ("local_data", "shard_length", "file_system")
-_JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 _AS_OFTEN = {"enumerate", "reversed", "list", "tuple", "tqdm", "iter"}
 
 
@@ -183,7 +182,7 @@ def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
 
 def quiet(function: Function, step: ast.stmt) -> bool:
     """It goes on, and reaches no other rank: it calls nothing but what is built in, or a list's own methods."""
-    if any(isinstance(each, (*_JUMPS, ast.With, ast.Delete, ast.Await)) for each in ast.walk(step)):
+    if any(isinstance(each, (*JUMPS, ast.With, ast.Delete, ast.Await)) for each in ast.walk(step)):
         return False
     return all(_built_in(function, each.func) for each in ast.walk(step) if isinstance(each, ast.Call))
 

@@ -15,7 +15,7 @@ from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import tested
 from rankandfile.source.lines.call_paths import first_unlike
-from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words, ranks_of
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
@@ -105,7 +105,7 @@ def _line(
         reason,
         divergence,
         kind="barred",
-        singled=tuple(ranks_of(side.ranks) or [side.rank]),
+        singled=side.members,
         story=f"Of these, only {ranks_in_words(side)} can come through `{text}` ({at}) to that call.",
     )
 

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence.syntax import PUTS_IN
 from rankandfile.source.flow import Condition, tested
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
-
-_ADDS = {"append", "add", "update", "extend", "insert", "setdefault", "appendleft"}
 
 
 @heuristic("what filled the collection", "a test on what is in a collection was decided where it was filled")
@@ -69,7 +68,7 @@ def added_to(node: ast.AST) -> ast.expr | None:
     if isinstance(node, (ast.Assign, ast.AugAssign)):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         return target.value if isinstance(target, ast.Subscript) else None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ADDS:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTS_IN:
         return node.func.value
     return None
 

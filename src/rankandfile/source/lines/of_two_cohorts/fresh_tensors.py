@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rankandfile.source.dependence.syntax import ancestors, dotted
+from rankandfile.source.dependence.syntax import JUMPS, ancestors, dotted
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.scopes import own_nodes, returned_values
@@ -186,7 +186,7 @@ def _called(function: Function, e: ast.expr) -> str:
 
 
 def _ends(arm: list[ast.stmt]) -> bool:
-    return isinstance(arm[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+    return isinstance(arm[-1], JUMPS)
 
 
 def _lines(arm: list[ast.stmt]) -> tuple[int, int] | None:
