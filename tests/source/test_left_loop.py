@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 from support.source.toy_runs import (
     FOLDER,
@@ -11,8 +13,9 @@ from support.source.toy_runs import (
     diagnosis_of,
     locate,
     place,
+    remarked,
     tree,
-    verdict_of,
+    undecided,
 )
 
 from rankandfile.model.diagnosis import Verdict, Wait
@@ -81,8 +84,7 @@ def stuck(
     """Each rank at the line that has the remark; who is at the end waits in a barrier, the others in a transfer."""
     text = PROGRAM.format(items=items, left_out=left_out, first=first, keeps=keeps, rest=rest).lstrip("\n")
 
-    def at(remark: str) -> int:
-        return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
+    at = partial(remarked, text)
 
     loop = next(n for n, line in enumerate(text.splitlines(), 1) if "for item in" in line)
 
@@ -99,10 +101,8 @@ def stuck(
     for rank, remark in where.items():
         if remark == "end":
             run.calls[rank].append(("barrier", frames(remark)))
-    waits = [Wait(ranks="0", waits_for="1,2", group="0")]
-    verdict = msgspec.structs.replace(
-        verdict_of(run, 0, "undetermined"), hang=hang, culprits=[], divergence=None, waits=waits, victims=""
-    )
+    waits = Wait(ranks="0", waits_for="1,2", group="0")
+    verdict = msgspec.structs.replace(undecided(run, waits), hang=hang)
     case = case_of(run, {rank: frames(remark) for rank, remark in where.items()})
     found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
     if found.location is not None:

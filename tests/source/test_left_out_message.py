@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 import polars as pl
 import pytest
@@ -13,8 +15,9 @@ from support.source.toy_runs import (
     diagnosis_of,
     locate,
     place,
+    remarked,
     tree,
-    verdict_of,
+    undecided,
 )
 
 from rankandfile.model.diagnosis import Verdict, Wait
@@ -55,8 +58,7 @@ def stuck(rounds: str = "count", skips: str = "silent(own[i])") -> Verdict:
     """Ranks 0 and 1 wait in the barrier, rank 2 for a message of rank 1, and rank 3 for one of rank 2."""
     text = PROGRAM.format(rounds=rounds, skips=skips).lstrip("\n")
 
-    def at(remark: str) -> int:
-        return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
+    at = partial(remarked, text)
 
     def frames(waits: bool) -> Frames:
         outer = ("<module>", f"{FOLDER}train.py", at("main"))
@@ -69,13 +71,7 @@ def stuck(rounds: str = "count", skips: str = "silent(own[i])") -> Verdict:
     run = Run({"train.py": text}, {rank: [] for rank in stand})
     for rank in (0, 1):
         run.calls[rank].append(("barrier", stand[rank]))
-    verdict = msgspec.structs.replace(
-        verdict_of(run, 0, "undetermined"),
-        culprits=[],
-        divergence=None,
-        waits=[Wait(ranks="0,1", waits_for="2,3", group="0")],
-        victims="",
-    )
+    verdict = undecided(run, Wait(ranks="0,1", waits_for="2,3", group="0"))
     found = locate(case_of(run, stand), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     if found.culprits:
         assert found.location is not None
@@ -136,8 +132,7 @@ def stuck_in_ring(empty: str, lines: tuple[tuple[int, ...], ...] = ((0, 1, 2), (
     """Rank 5 waits in the barrier, ranks 3 and 4 for a message of the one before; the others wait too."""
     text = RING.format(empty=empty).lstrip("\n")
 
-    def at(remark: str) -> int:
-        return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
+    at = partial(remarked, text)
 
     def frame(function: str, remark: str) -> tuple[str, str, int]:
         return function, f"{FOLDER}train.py", at(remark)
@@ -158,13 +153,7 @@ def stuck_in_ring(empty: str, lines: tuple[tuple[int, ...], ...] = ((0, 1, 2), (
     run = Run({"train.py": text}, {rank: [] for rank in stand})
     for rank in (0, 1, 2, 5):
         run.calls[rank].append(("barrier", stand[rank]))
-    verdict = msgspec.structs.replace(
-        verdict_of(run, 0, "undetermined"),
-        culprits=[],
-        divergence=None,
-        waits=[Wait(ranks="0-2,5", waits_for="3,4", group="0")],
-        victims="",
-    )
+    verdict = undecided(run, Wait(ranks="0-2,5", waits_for="3,4", group="0"))
     case = case_of(run, stand)
     rows = [
         {"group": 10 + n, "name": str(n), "desc": "mesh_cp", "members": [*line], "members_from": "inferred"}

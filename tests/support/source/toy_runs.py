@@ -15,11 +15,22 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
+import msgspec
 import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Call, Cohort, Culprit, Diagnosis, Divergence, Job, Location, Verdict
+from rankandfile.model.diagnosis import (
+    Call,
+    Cohort,
+    Culprit,
+    Diagnosis,
+    Divergence,
+    Job,
+    Location,
+    Verdict,
+    Wait,
+)
 from rankandfile.model.ledger import call_id
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.tables import schema
@@ -254,6 +265,17 @@ def located(run: Run, culprit: int, files: SourceTree | None = None) -> Verdict:
     """The verdict on the run, with what its source adds."""
     source = files if files is not None else tree(run.files)
     return locate(case_of(run), diagnosis_of(verdict_of(run, culprit)), source).verdicts[0]
+
+
+def undecided(run: Run, waits: Wait) -> Verdict:
+    """Of a run in which some wait for others, and the evidence names nobody."""
+    said = verdict_of(run, 0, "undetermined")
+    return msgspec.structs.replace(said, culprits=[], divergence=None, waits=[waits], victims="")
+
+
+def remarked(text: str, remark: str) -> int:
+    """The line that ends in this remark."""
+    return next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith(f"# {remark}"))
 
 
 def place(location: Location | None) -> tuple[str, int | None] | None:
