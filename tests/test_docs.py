@@ -153,6 +153,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return into
 
 
+@pytest.mark.lab
 def test_the_site_builds_and_every_link_and_anchor_leads_somewhere(site: Path) -> None:
     pages = {
         page: page.read_text(encoding="utf-8") for page in site.rglob("*.html") if page.name != "404.html"
@@ -171,6 +172,7 @@ def test_the_site_builds_and_every_link_and_anchor_leads_somewhere(site: Path) -
     assert dead == []
 
 
+@pytest.mark.lab
 def test_the_site_takes_nothing_from_elsewhere(site: Path) -> None:
     asked = re.compile(
         r"<(?:script|img|iframe)[^>]*\ssrc=\"?(?:https?:)?//|<link[^>]*\shref=\"?(?:https?:)?//"
@@ -202,6 +204,7 @@ def tab(browser: Any) -> Iterator[Any]:
     opened.close()
 
 
+@pytest.mark.lab
 def test_the_site_can_be_read_and_searched(tab: Any, served: str) -> None:
     """As a person goes about it: look for a word, follow what is found, see pictures, leave nothing of the page."""
     complaints: list[str] = []

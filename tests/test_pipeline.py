@@ -28,7 +28,7 @@ from rankandfile.render.report import page
 pytestmark = pytest.mark.slow
 
 SHARED = [
-    "src", "git", "hung", "attempt", "jobs", "limit_seconds", "limit_files", "follow_links",
+    "src", "git", "hung", "attempt", "jobs", "limit_seconds", "limit_files", "limit_memory", "follow_links",
 ]  # fmt: skip
 DIAGNOSING = ["diagnose", "report", "fix", "explore", "investigate", "mcp"]
 SHOWING = ["source", "waits", "cohorts", "timeline", "stacks", "evidence"]
@@ -46,8 +46,15 @@ def lost_times(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return incident
 
 
-@pytest.mark.parametrize("hung", [False, True])
-@pytest.mark.parametrize("with_source", [False, True])
+@pytest.mark.parametrize(
+    ("hung", "with_source"),
+    [
+        (False, True),
+        pytest.param(True, True, marks=pytest.mark.lab),
+        pytest.param(False, False, marks=pytest.mark.lab),
+        pytest.param(True, False, marks=pytest.mark.lab),
+    ],
+)
 def test_every_door_gives_the_same_answer(
     raf: Raf, lost_times: Path, tmp_path: Path, hung: bool, with_source: bool
 ) -> None:

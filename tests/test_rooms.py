@@ -17,8 +17,9 @@ PACKAGE = Path(rankandfile.__file__).parent
 ANALYSIS = {"model", "evidence", "reason", "source", "doctor", "render"}
 EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "runtime", "tower", "editor", "cli"}
 
-#: What has no room because every room may import it: the listing of a folder's files, the way to start a Python.
-EVERYBODYS = {"listing", "own_python"}
+#: What has no room because every room may import it: the listing of a folder's files, the way to start a Python,
+#: the names by which torch's recorder is told what to do.
+EVERYBODYS = {"listing", "own_python", "recorder_names"}
 
 #: room -> the other rooms it may import
 MAY_IMPORT: dict[str, set[str]] = {

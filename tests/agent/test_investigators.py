@@ -65,6 +65,7 @@ def test_the_playbook_and_a_model_are_scored_beside_the_diagnosis(incidents: Pat
     assert written.count("| playbook | 1 | 1/1 (100%") == 1 and "diagnose --src" in written
 
 
+@pytest.mark.lab
 def test_a_model_answers_a_task_of_the_benchmark_and_leaves_its_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

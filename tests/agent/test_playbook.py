@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.places import EARLY_STOP
+from support.selected import in_lab
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.claims import check
@@ -33,7 +34,11 @@ SCENARIOS = [
 ]
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+#: A line that the source has, two faults in one job, logs alone, no hang.
+HERE = ("skip-nonfinite-3d", "two-faults", "raised-logs-only", "healthy-ddp")
+
+
+@pytest.mark.parametrize("scenario", in_lab(SCENARIOS, HERE))
 def test_it_says_what_the_diagnosis_says_and_all_of_it_checks_out(
     simulated: Callable[[str], Bench], scenario: str
 ) -> None:

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,6 +71,61 @@ def test_a_folder_of_this_user_that_others_may_write_to_is_closed(home: Path) ->
     home.chmod(0o777)
     folder_for_rings({})
     assert home.stat().st_mode & 0o777 == 0o700
+
+
+def as_somebody(folder: Path) -> str:
+    """What another user, who is there for real, gets who wants this folder for their own."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:
+        said = "not even asked"
+        try:
+            os.setgroups([])
+            os.setgid(SOMEBODY)
+            os.setuid(SOMEBODY)
+            places.make_private(folder)
+            said = "made"
+        except BaseException as error:
+            said = type(error).__name__
+        os.write(writes, said.encode())
+        os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be two users")
+@pytest.mark.parametrize("planted", ["open", "closed", "link", "link to nothing", "file", "pipe"])
+def test_what_one_user_planted_under_the_name_of_another_is_neither_used_nor_changed(
+    planted: str,
+) -> None:
+    everybody = Path(tempfile.mkdtemp(prefix="raf-everybody-"))
+    everybody.chmod(0o1777)
+    own, wanted = everybody / "own", everybody / f"raf-{SOMEBODY}"
+    try:
+        own.mkdir()
+        own.chmod(0o777)
+        os.chown(own, SOMEBODY, SOMEBODY)
+        if planted in ("open", "closed"):
+            wanted.mkdir()
+            wanted.chmod(0o777 if planted == "open" else 0o700)
+        elif planted in ("link", "link to nothing"):
+            wanted.symlink_to(own if planted == "link" else everybody / "nothing")
+        elif planted == "file":
+            wanted.touch()
+        else:
+            os.mkfifo(wanted)
+        before = wanted.lstat()
+        assert as_somebody(wanted) in ("PermissionError", "NotADirectoryError")
+        assert wanted.lstat()[:6] == before[:6]
+        assert (own.stat().st_mode & 0o777, [*own.iterdir()]) == (0o777, [])
+        assert as_somebody(everybody / "another") == "made"
+        with pytest.raises(PermissionError, match="belongs to another user"):
+            places.make_private(everybody / "another")
+    finally:
+        shutil.rmtree(everybody)
 
 
 def test_copies_of_sources_are_taken_and_nothing_that_links_lead_to(tmp_path: Path) -> None:

@@ -9,11 +9,14 @@ import sys
 import zipfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 from support.cli.raf_runs import Raf
 
+import rankandfile
 from rankandfile.evidence.pack import opening
 from rankandfile.evidence.reading import NotACase
+from rankandfile.evidence.tables import case_dir
 
 pytestmark = pytest.mark.slow
 
@@ -181,6 +184,20 @@ def test_tables_that_end_a_process_are_refused(
     (tmp_path / "spool").mkdir()
     with pytest.raises(NotACase, match="without harm"):
         opening.unpack(packed, tmp_path / "spool", tmp_path / "opened")
+
+
+def test_a_case_directory_whose_tables_need_more_memory_than_there_is_is_refused(
+    raf: Raf, other_op: Path, tmp_path: Path
+) -> None:
+    """A row that repeats a hundred million times is a few kilobytes of a table."""
+    case = tmp_path / "case"
+    case_dir.write(rankandfile.load(other_op), case)
+    assert raf("show", "waits", case, "--limit-memory", 300).status == 0
+    row = pl.read_parquet(case / "calls.parquet").head(1)
+    columns = [pl.repeat(row[one][0], 8_000_000, dtype=row[one].dtype).alias(one) for one in row.columns]
+    pl.select(columns).write_parquet(case / "calls.parquet")
+    done = raf("show", "waits", case, "--limit-memory", 300)
+    assert done.status == 2 and "its tables cannot be read without harm" in done.err
 
 
 def test_words_left_are_listed_and_given_back(raf: Raf, tmp_path: Path) -> None:

@@ -83,7 +83,9 @@ def six(rank: int, calls: int) -> Dump:
             if record == 5
             else {"started_ns": NOW + record, "completed_ns": NOW + record + 1, "retired": True}
         )
-        made.append((kind, call(record, 1 + record, **times)))
+        made.append(
+            (kind, call(record, 1 + record, **times)._replace(time_created_ns=NOW + 100 * record + rank))
+        )
     world = GroupConfig("0", "default_pg", (0, 1, 2, 3, 4, 5))
     return with_calls(Dump([], [], {"0": world}, {"0": GroupStatus(calls, calls, calls)}, "2.27"), *made)
 

@@ -154,6 +154,44 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("fr-trace {dumps} -o /nowhere/x", "cannot write"),
         ("fr-trace {dumps} --selected-ranks x", "invalid int value"),
         ("doctor /nowhere", "/nowhere"),
+        ("doctor {empty}", "name the launch scripts in it"),
+        ("doctor {garbage}", "not a launch script"),
+        ("doctor --torch latest", "not a release"),
+        ("show ring {garbage}", "not a ring of the recorder"),
+        ("show ring {empty}", "no ring of the recorder in"),
+        ("show source {dumps} --src {empty}", "no Python file in"),
+        ("show evidence {dumps} X99", "no evidence X99"),
+        ("case open /nowhere", "/nowhere: no such file"),
+        ("case open {empty}", "raf reads it as it is"),
+        ("fix {dumps}", "--src"),
+        ("fix {dumps} --src /nowhere", "/nowhere: not a folder"),
+        ("investigate {dumps} --model nonsense", "'nonsense' is no model"),
+        ("diagnose {dumps} --report {garbage}/below", "cannot write"),
+        ("fr-trace {empty}", "no file in it"),
+        ("fr-trace /nowhere", "/nowhere: no such file"),
+        ("attach", "which job?"),
+        ("attach --debug-server nonsense", "no debug server answers there"),
+        ("top three", "no process id"),
+        ("watch --ras nonsense.invalid --once", "nobody answers at nonsense.invalid"),
+        ("watch --once --ras localhost:1", "nobody answers at localhost:1"),
+        ("lsp more", "unexpected extra argument"),
+        ("version more", "unexpected extra argument"),
+        ("skill show nonsense", "it has SKILL.md"),
+        ("skill install --for nobody", "claude, codex, cursor, vscode"),
+        ("lab list --cause nonsense", "no scenario of cause 'nonsense'"),
+        ("lab export {garbage}/below", "is a file"),
+        ("lab export {new} --only nonsense", "no scenario begins with 'nonsense'"),
+        ("lab watch {empty} {new}", "no incidents in"),
+        ("lab watch {empty} {garbage}/below", "is a file"),
+        ("lab score --set /nowhere", "no incident in /nowhere"),
+        ("lab ablate /nowhere", "no incident in /nowhere"),
+        ("lab answers /nowhere -o {new}", "no incident in /nowhere"),
+        ("lab prove nonsense", "no scenario 'nonsense'"),
+        ("lab blind new {garbage}/below", "cannot write"),
+        ("lab blind seal {empty}", "no blind set"),
+        ("lab blind score {empty}", "no blind set"),
+        ("lab blind lint {empty}", "no blind set"),
+        ("lab blind reveal {empty}", "no blind set"),
         ("mcp /nowhere", "/nowhere"),
         ("show ring /nowhere", "/nowhere"),
         ("attach 4194399", "no process"),
@@ -183,6 +221,15 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
 )
 def test_other_mistakes(raf: Raf, places: dict[str, Path], arguments: str, said: str) -> None:
     assert said in one_line(raf, places, arguments)
+
+
+def test_every_command_has_a_mistake_of_its_own_here() -> None:
+    """Besides an option that is not there: one that is made with what it takes."""
+    tried = {*OF_EVIDENCE, *OUTPUTS, *(path for path, _ in NUMBERS)}
+    others = [mark.args[1] for mark in test_other_mistakes.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
+    for words in (case[0] for cases in others for case in cases):
+        tried |= {path for path in COMMANDS if f"{words} ".startswith(f"{path} ")}
+    assert tried >= {*COMMANDS}
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,26 @@ def test_a_healthy_job_needs_nothing(raf: Raf, job: Path, healthy: Path) -> None
     assert done.status in (0, 3) and not done.out
 
 
+ABORTED = """\
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/w/data/pack.py", line 31, in pack
+[rank1]:     raise IndexError(i)
+[rank1]: IndexError: 4096
+"""
+
+
+@pytest.mark.parametrize("ended", ["", "srun: error: n1: task 1: Exited with exit code 1\n"])
+def test_of_a_job_that_was_broken_off_it_is_not_said_that_it_had_no_hang(
+    raf: Raf, job: Path, tmp_path: Path, ended: str
+) -> None:
+    log = tmp_path / "logs" / "job.log"
+    log.parent.mkdir()
+    log.write_text("[rank0]: step 1 loss 2.0\n[rank1]: step 1 loss 2.0\n" + ABORTED + ended)
+    done = raf("fix", log, "--src", job)
+    assert done.status == 3 and not done.out
+    assert "IndexError" in done.err and "no hang found" not in done.err
+
+
 def test_the_diagnosis_brings_the_patch_and_the_probes(raf: Raf, job: Path) -> None:
     done = raf("diagnose", EARLY_STOP / "evidence", "--src", job, "--format", "json")
     (verdict,) = json.loads(done.out)["verdicts"]

@@ -94,6 +94,9 @@ def written(folder: Path, waiting: set[int], groups: dict[int, GroupConfig]) -> 
             for i in range(3)
         ]
         made += [(kind, call(3, 4))] if rank in waiting else []
+        made = [
+            (kind, entry._replace(time_created_ns=entry.time_created_ns + 100 * rank)) for kind, entry in made
+        ]
         status = {group.name: GroupStatus(len(made), 3, 3)}
         file = folder / f"nccl_trace_rank_{rank}"
         file.write_bytes(

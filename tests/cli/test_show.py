@@ -87,6 +87,21 @@ def test_cells_of_csv_are_no_formulas(tmp_path: Path) -> None:
     assert found.to_dict(as_series=False) == {"'=op": inert, "seq": [-1] * 8, "state": inert}
 
 
+@pytest.mark.parametrize(("cell", "inert"), [
+    ("\uff1dcmd|' /C calc'!A0", "'\uff1dcmd|' /C calc'!A0"),
+    ("\u00a0=1", "'\u00a0=1"),
+    ("x;=cmd|' /C calc'!A0", "x;'=cmd|' /C calc'!A0"),
+    ("x; +1;-2;y", "x;' +1;'-2;y"),
+])  # fmt: skip
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_nor_are_those_of_other_countries_and_separators(
+    tmp_path: Path, cell: str, inert: str, suffix: str
+) -> None:
+    file = tmp_path / f"calls.{suffix}"
+    emit(pl.DataFrame({"op": [cell]}), Format.csv if suffix == "csv" else Format.text, file)
+    assert pl.read_csv(file, separator="," if suffix == "csv" else "\t")["op"].to_list() == [inert]
+
+
 def test_text_says_how_much_it_left_out(raf: Raf, other_op: Path) -> None:
     done = raf("show", "calls", other_op, "-n", "3")
     assert "more calls not shown" in done.err

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from support.doctor.examinations import environment, examined, only, wrong
 
+import rankandfile
+from rankandfile import recorder_names
 from rankandfile.doctor.settings.torch_release import in_prefixes
 from rankandfile.doctor.table import DUMP, HEARTBEAT, PATH, RING, VARIABLES, parse
+from rankandfile.reason.waits.from_logs.settings import SETTINGS
 
 
 @pytest.mark.parametrize(
@@ -112,3 +116,21 @@ def test_the_release_is_found_in_metadata_without_an_import(tmp_path: Path) -> N
     (tmp_path / "lib" / "python3.11" / "site-packages" / "torch-2.7.1+cu126.dist-info").mkdir(parents=True)
     assert in_prefixes(["/nowhere", str(tmp_path)]) == ("2.7.1+cu126", f"installed in {tmp_path}")
     assert in_prefixes(["/nowhere", "\0"]) is None
+
+
+def test_the_names_of_the_recorders_settings_by_release_stand_in_one_place() -> None:
+    package = Path(rankandfile.__file__).parent
+    by_release = re.compile(
+        rf"{recorder_names.OLD_RING}|{recorder_names.OLD_DUMP_FILE}|(?:before|since) torch \d"
+    )
+    named = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if by_release.search(path.read_text(encoding="utf-8"))
+    }
+    assert named == {"recorder_names.py"}
+
+
+def test_where_the_release_is_not_known_the_older_name_is_told_too() -> None:
+    spoken = [one.how for one in SETTINGS]
+    assert all(name in " ".join(spoken) for name in (recorder_names.OLD_RING, recorder_names.OLD_DUMP_FILE))

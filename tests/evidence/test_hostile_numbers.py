@@ -13,10 +13,15 @@ from typing import Any
 import msgspec
 import pytest
 from support.evidence.sample_dumps import one_rank, plain
+from support.selected import in_lab
 
 import rankandfile
+from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.load import load
 from rankandfile.evidence.reading import NotACase
 from rankandfile.evidence.tables import case_dir
+from rankandfile.model.case import Case
+from rankandfile.model.ledger import NO_ROOM
 from rankandfile.model.ranks import MOST_RANKS
 
 pytestmark = pytest.mark.slow
@@ -74,6 +79,21 @@ def test_a_group_of_a_hundred_thousand_ranks_of_whom_two_left_something(tmp_path
     assert time.process_time() - began < 40
 
 
+def test_watchdogs_that_gave_up_on_thousands_of_calls(tmp_path: Path) -> None:
+    """Each is an end of waits, and for each all others were gone through: minutes for a log of a megabyte."""
+    for rank in range(3):
+        lines = (
+            f"[rank{rank}]:[E1125 08:41:{n % 60:02d}.{n:06d} ProcessGroupNCCL.cpp:616] [Rank {rank}] Watchdog caught "
+            f"collective operation timeout: WorkNCCL(SeqNum={rank * 10_000 + n}, OpType=ALLREDUCE, NumelIn={n}, "
+            f"NumelOut=1, Timeout(ms)=600000) ran for {600_000 + n} milliseconds before timing out.\n"
+            for n in range(4000)
+        )
+        (tmp_path / f"rank{rank}.log").write_text("".join(lines))
+    began = time.process_time()
+    rankandfile.diagnose(tmp_path)
+    assert time.process_time() - began < 8
+
+
 PEAK = """
 import resource, sys
 import rankandfile, rankandfile.evidence.sorting, rankandfile.reason.calls.facts
@@ -92,7 +112,7 @@ UNLIKE: dict[str, tuple[Callable[[int], dict[str, Any]], int]] = {
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kilobytes on Linux only")
-@pytest.mark.parametrize("what", UNLIKE)
+@pytest.mark.parametrize("what", in_lab([*UNLIKE], ("frames",)))
 def test_calls_of_which_none_is_like_another_take_a_few_times_the_room_of_their_files(
     tmp_path: Path, what: str
 ) -> None:
@@ -108,3 +128,70 @@ def test_calls_of_which_none_is_like_another_take_a_few_times_the_room_of_their_
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
     done = subprocess.run([sys.executable, "-c", PEAK, str(tmp_path)], capture_output=True, check=True)
     assert int(done.stdout) < times * size
+
+
+def unlike(folder: Path, dumps: int, calls: int, what: str) -> None:
+    for rank in range(dumps):
+        dump = plain(one_rank(rank, calls=2))
+        entries = [
+            dump["entries"][0]
+            | {"record_id": n, "collective_seq_id": n}
+            | UNLIKE[what][0](n + rank * 100_000 + 1)
+            for n in range(calls)
+        ]
+        (folder / f"trace_{rank}").write_bytes(pickle.dumps(dump | {"entries": entries}, 2))
+
+
+def loaded(folder: Path, spool: Path, most: int) -> Case:
+    spool.mkdir()
+    return load([folder], spool, jobs=1, limits=Limits(memory_bytes=most))
+
+
+@pytest.mark.parametrize("what", UNLIKE)
+def test_of_many_dumps_without_two_like_calls_so_many_are_kept_as_have_room(
+    tmp_path: Path, what: str
+) -> None:
+    """Each is within the bounds of a dump, and as many as anybody likes would end the process."""
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    unlike(evidence, 8, 20, what)
+    case = loaded(evidence, tmp_path / "spool", 5_000_000)
+    used = case.dumps_used
+    assert 1 < used.height < 7
+    assert set(case.calls["rank"]) == set(used["rank"]), "what was read is kept"
+    assert sorted(case.dumps["rank"]) == [*range(8)]
+    (note,) = (note.what for note in case.notes if NO_ROOM in note.what)
+    assert note == f"set aside: {NO_ROOM}; so were {7 - used.height} more files"
+    assert loaded(evidence, tmp_path / "again", 50_000_000).dumps_used.height == 8
+
+
+def test_what_repeats_takes_room_once(tmp_path: Path) -> None:
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    unlike(evidence, 1, 20, "frames")
+    dump = pickle.loads((evidence / "trace_0").read_bytes())
+    for rank in range(1, 12):
+        for entry in dump["entries"]:
+            entry["time_created_ns"] += 1
+        (evidence / f"trace_{rank}").write_bytes(pickle.dumps(dump, 2))
+    assert loaded(evidence, tmp_path / "spool", 5_000_000).dumps_used.height == 12
+
+
+BOUND = """
+from pathlib import Path
+from rankandfile.pipeline import Options
+from rankandfile.evidence.files.limits import Limits
+""" + PEAK.replace(
+    "diagnose(sys.argv[1])",
+    "pipeline.run([Path(sys.argv[1])], Options(limits=Limits(memory_bytes=int(sys.argv[2]))))",
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kilobytes on Linux only")
+def test_the_bound_is_one_of_memory(tmp_path: Path) -> None:
+    unlike(tmp_path, 6, 300, "frames")
+    most = 20_000_000
+    done = subprocess.run(
+        [sys.executable, "-c", BOUND, str(tmp_path), str(most)], capture_output=True, check=True
+    )
+    assert int(done.stdout) < 50_000_000, "which is ninety without the bound"

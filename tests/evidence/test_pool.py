@@ -19,6 +19,7 @@ from support.cli.raf_runs import Raf
 from support.evidence.kept_decoders import KeptDecoders
 from support.evidence.sample_dumps import one_rank, only
 
+from rankandfile import pipeline
 from rankandfile.evidence.files import decoder, pool, worker
 from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
 from rankandfile.evidence.files.limits import Limits
@@ -27,6 +28,7 @@ from rankandfile.evidence.files.pool import Task, decode_all, default_jobs
 from rankandfile.evidence.load import load
 from rankandfile.evidence.raw import pack
 from rankandfile.lab.flight_writer import write_pickle
+from rankandfile.model.ledger import NO_ROOM
 
 Answers = dict[int, Decoded]
 
@@ -288,7 +290,7 @@ def test_the_whole_load_has_a_limit_of_time_and_says_what_was_left_out(tmp_path:
     assert [note.what for note in case.notes] == [what]
 
 
-def test_what_is_kept_of_the_whole_load_has_a_limit_of_memory_and_says_what_was_left_out(
+def test_what_the_whole_load_takes_has_a_limit_of_memory_and_says_what_was_left_out(
     tmp_path: Path,
 ) -> None:
     evidence, spool = tmp_path / "evidence", tmp_path / "spool"
@@ -296,13 +298,24 @@ def test_what_is_kept_of_the_whole_load_has_a_limit_of_memory_and_says_what_was_
     evidence.mkdir()
     for n in range(40):
         (evidence / f"nccl_trace_rank_{n}").write_bytes(write_pickle(one_rank(n, calls=50)))
-    case = load([evidence], spool, jobs=1, limits=Limits(kept_bytes=40_000))
+    case = load([evidence], spool, jobs=1, limits=Limits(memory_bytes=400_000))
     (note,) = (note.what for note in case.notes if note.what.startswith("not kept"))
-    assert note.startswith(
-        "not kept: what was read before takes all the memory that reading may use; neither were"
-    )
-    assert 2 < len(case.dumps) < 30
-    assert len(load([evidence], spool, jobs=1).dumps) == 40
+    assert note.startswith(f"not kept: {NO_ROOM}; neither were")
+    used = case.dumps_used.height
+    assert 2 < used < 30 and set(case.calls["rank"]) == set(case.dumps_used["rank"])
+    # The ranks of the others have left a dump, too.
+    assert sorted(case.dumps["rank"]) == [*range(40)]
+    assert set(case.dumps["set_aside"]) == {None, NO_ROOM}
+    assert load([evidence], spool, jobs=1).dumps_used.height == 40
+
+
+def test_of_ranks_without_room_none_is_said_to_have_left_nothing(tmp_path: Path) -> None:
+    for n in range(4):
+        (tmp_path / f"nccl_trace_rank_{n}").write_bytes(write_pickle(one_rank(n, calls=49)))
+    found = pipeline.run([tmp_path], pipeline.Options(limits=Limits(memory_bytes=100_000), hung=True))
+    (verdict,) = found.diagnosis.verdicts
+    assert found.case.dumps_used.height == 2 and not verdict.culprits
+    assert [NO_ROOM in missing.what for missing in verdict.missing_evidence] == [True]
 
 
 def test_small_files_asked_for_together_are_told_apart_when_one_brings_their_process_down(

@@ -347,6 +347,15 @@ IDENTITIES = {
     "password of a command": ("sshpass -p sh4dowfax ssh -v", "sh4dowfax"),
     "key of a licence": ("license_key=RIDE-RSOF-ROHA-NNNN", "ride-rsof"),
     "account of a hub": ("GET https://huggingface.co/ridermarkai/Horse-7B/resolve/main/x", "ridermarkai"),
+    "instance of a cloud": ("instance i-0abc123def4567890 terminated", "0abc123def"),
+    "who submitted": ("job submitted by samwiseg at 3", "samwiseg"),
+    "who became root": ("sudo: samwiseg : TTY=pts/0", "samwiseg"),
+    "user of a domain": (r"NT-AREA\samwiseg logged on", "samwiseg"),
+    "mounted folder": ("mount nfs4 mirkfiler:/export/proj", "mirkfiler"),
+    "module of rsync": ("rsync mirkfiler::modname/x", "mirkfiler"),
+    "share": ("mount.cifs //mirkfiler/share/x", "mirkfiler"),
+    "service account of a cluster": ("system:serviceaccount:erebor-prod:trainer", "erebor-prod"),
+    "server of licences": ("LM_LICENSE_FILE=27000@mirklic", "mirklic"),
     "directory": ("cn=Bilbo,ou=Burglars,dc=shire,dc=quest", "burglars"),
 }
 
@@ -396,7 +405,7 @@ _LINES_ONLY = frozenset(
         "account id in a sentence", "account in a sentence", "address with underscores",
         "dashed address", "dashed address of a pod", "address of a cloud", "scope of an interface",
         "password in a sentence", "quoted password in a sentence", "hardware address with dots", "GUID of a fabric",
-        "directory", "service", "image", "Google project", "service account",
+        "instance of a cloud", "directory", "service", "image", "Google project", "service account",
     )
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from rankandfile.lab.sim.run import simulate
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.lab
 def test_each_incident_has_its_answers_and_the_same_program_gives_the_same(tmp_path: Path) -> None:
     incident = simulate("peers-other-op", tmp_path / "set" / "peers-other-op")
     before, after = tmp_path / "before", tmp_path / "after"

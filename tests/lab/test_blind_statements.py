@@ -7,8 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rankandfile.lab import calls
+from rankandfile.lab.blind.numbering import numbered_otherwise
 from rankandfile.lab.blind.statements import statements
 from rankandfile.lab.calls import Call, CallLog, Group
+from rankandfile.lab.sim.run import simulate
 from rankandfile.model.claims import TookBranch
 from rankandfile.model.diagnosis import Call as Said
 from rankandfile.model.diagnosis import Cohort, Diagnosis, Divergence, Job, Location, Verdict, Wait
@@ -156,3 +159,18 @@ def test_what_a_loop_without_a_break_leads_to_is_behind_its_end(tmp_path: Path) 
     assert of_branches(tmp_path, found_test(True, 8, line=2), 8) == [
         ("rank 2 found line 2 of /job/train.py true", False)
     ]
+
+
+def test_a_group_that_is_numbered_otherwise_by_the_recorders_decides_nothing(tmp_path: Path) -> None:
+    """Made again under its name, it counts from 1 in the dumps, and a log of before goes on counting."""
+    incident = simulate("skip-nonfinite-ddp", tmp_path / "job")
+    log = calls.read(incident / "calls.jsonl")
+    assert not numbered_otherwise(incident / "evidence", log)
+    (whole,) = {group.name for group in log.groups if len(group.ranks) == 8 and group.desc == "default_pg"}
+    further = tuple(
+        msgspec.structs.replace(one, seq=one.seq + 1) if one.group == whole and one.seq else one
+        for one in log.calls
+    )
+    assert numbered_otherwise(incident / "evidence", CallLog(log.groups, further)) == {whole}
+    wait = Wait(ranks="0-2", waits_for="", group="default_pg", seq=2, op="all_reduce")
+    assert statements(said(wait), LOG, Path()) and not statements(said(wait), LOG, Path(), {"0"})

@@ -394,5 +394,8 @@ def test_a_broken_reasoning_is_noticed(tmp_path: Path) -> None:
                 if asked.untrue(broken) - known:
                     noticed.add(name)
     missed = {name: changed[name] for name in changed.keys() - noticed}
+    print(
+        f"{len(WAYS)} ways, {len(changed)} of them change an answer, {len(noticed)} noticed; not: {sorted(missed)}"
+    )
     assert len(changed) >= WANTED, WAYS.keys() - changed.keys()
     assert len(missed) * WANTED <= 5 * len(changed), sorted(missed)

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.opened_sets import archives, name_of, unpacked
 from support.selected import in_lab
+from support.spoken.code import two_places
 from support.spoken.faults import FORMS, Form, faults
 from support.spoken.held import Group, Made, Witness, untrue
 from support.spoken.reading import header_of, listed, of_branch, of_cohort, of_sentence, of_wait, ranks_in
 from support.spoken.statement import Spoken
 
 from rankandfile.lab import catalog as real
+from rankandfile.lab import variants
 from rankandfile.lab.sim import catalog
 from rankandfile.lab.sim.run import simulate
 from rankandfile.render.words import said_ranks
 
-HERE = ("skip-nonfinite-ddp", "early-stop-3d")
+HERE = ("skip-nonfinite-ddp",)
+#: What is taken away, is taken from these.
+OF_EACH_KIND = [
+    *(*HERE, "extra-window-same-shape", "killed-oom", "network-stalled", "healthy-ddp"),
+    *("cycle-on-devices", "size-metrics", "two-faults"),
+]
+OF_VARIANTS = ("lost_dump_of_culprit", "only_logs", "wrapped_ring")
 SIMULATED = list(catalog.scenarios())
 REAL = sorted(s.name for s in real.scenarios() if s.in_suite)
 #: Two groups of one name, without descriptions, of which no member list is recorded: they are taken for one.
@@ -49,7 +58,15 @@ def test_outputs_of_real_jobs(name: str, incident: Callable[..., Path]) -> None:
     assert not found or name in NOT_TOLD_APART
 
 
-@pytest.fixture(scope="module", params=archives("round"), ids=name_of)
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", in_lab(sorted(variants.VARIANTS), OF_VARIANTS))
+@pytest.mark.parametrize("name", in_lab(OF_EACH_KIND, HERE))
+def test_outputs_where_evidence_was_taken_away(name: str, variant: str, tmp_path: Path) -> None:
+    made = variants.make(simulate(name, tmp_path / name), variant, tmp_path / "made")
+    assert not faults(made, FORMS[0])
+
+
+@pytest.fixture(scope="module", params=[*archives("round"), *archives("practice")], ids=name_of)
 def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unpacked(request.param, tmp_path_factory.mktemp("opened"))
 
@@ -93,6 +110,8 @@ GROUP = "(group default_pg [0-2], seq 2)"
         ("Rank 2 skipped the all_reduce at fit.py:20.", "Rank 1 skipped the all_reduce at fit.py:20."),
         ("Rank 2 left the loop early: it is in the barrier at fit.py:30 after it.",
          "Rank 1 left the loop early: it is in the barrier at fit.py:30 after it."),
+        ("Before that, rank 2 raised ValueError: no more batches, and went on to that call: the exception was caught.",
+         "Before that, rank 2 raised KeyError: 'step', and went on to that call: the exception was caught."),
         ("Rank 2: exited with code 1.", "Rank 0: exited with code 1."),
         ("Rank 2: raised ValueError: no more batches, and exited with code 1.", "Rank 2: raised KeyError: 'step'."),
         ("Rank 2 is in shutdown, fit.py:30, the same in 3 snapshots.", "Rank 2 is in shutdown, fit.py:31."),
@@ -131,6 +150,20 @@ def test_ranks_as_people_say_them_are_understood() -> None:
 def test_who_took_a_branch_is_held() -> None:
     assert not of_words(list(of_branch("if rank == 2:  taken by rank 2, not taken by ranks 0,1")))
     assert of_words(list(of_branch("if rank == 2:  taken by rank 1, not taken by ranks 0,2")))
+
+
+def test_a_sentence_with_two_places_for_one_divergence_is_noticed() -> None:
+    one = "Rank 1 went another way than rank 0 at fit.py:3, in fit, by `if late:` (taken on rank 1)."
+    assert not list(two_places(f"{one} It stands at fit.py:30."))
+    assert list(two_places(f"{one} Ranks 0 and 1 went different ways at fit.py:9, in fit."))
+
+
+def test_a_headline_that_a_message_was_left_out_is_held_against_the_messages() -> None:
+    said = Spoken(kind="did", ranks=(0,), what="left out a message", words="HANG: rank 0 left out a message")
+    asked = Made(1, "recv", 0, 0, (("fit.py", 12),))
+    sent = Made(0, "send", 0, 0, (("fit.py", 11),))
+    assert not list(untrue(said, replace(JOB, calls=(*JOB.calls, asked))))
+    assert list(untrue(said, replace(JOB, calls=(*JOB.calls, asked, sent))))
 
 
 def test_a_supposition_states_nothing() -> None:

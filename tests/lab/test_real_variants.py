@@ -12,7 +12,7 @@ import pytest
 from rankandfile.lab import truth, variants
 
 Incident = Callable[..., Path]
-pytestmark = [pytest.mark.slow, pytest.mark.torch]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.torch]
 
 NAME = "nan_batch_skipped"
 

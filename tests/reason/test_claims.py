@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 from support.reason.building import Call, Job, Step, Stop, case_of
 from support.reason.transfers import SYNC, recv, send
+from support.reason.witnesses import IN_ALL_REDUCE, Witnesses
 from support.selected import in_lab
 
 from rankandfile.lab.sim import catalog
@@ -202,3 +203,21 @@ def test_a_rank_that_sends_is_not_said_to_wait_in_a_receive() -> None:
     )
     wrong = msgspec.structs.replace(claim, ranks="0-2")
     assert not holds(Raw(case), wrong)
+
+
+@pytest.mark.parametrize("by", ["all its dump", "its log"])
+def test_a_stack_like_the_others_does_not_say_in_which_number_a_rank_waits(by: str) -> None:
+    """Two threads ask: ranks 0 and 2 wait in the barrier of one while the other one reduces. Rank 1 reduces first, and
+    stands with its main thread where theirs do."""
+    ways = {rank: [all_reduce(9), all_reduce(30, "barrier"), all_reduce(9)] for rank in (0, 2)}
+    programs: dict[int, list[Step]] = {**ways, 1: [all_reduce(9), all_reduce(9)]}
+    lost = [1] if by == "its log" else []
+    witnesses = Witnesses(case_of(Job({"0": [0, 1, 2]}, programs, backend="gloo"), waited_s=600, lost=lost))
+    for rank in range(3):
+        witnesses.stack(rank, IN_ALL_REDUCE, IN_ALL_REDUCE)
+    case = witnesses.gave_up(1, 2).case
+    verdict = diagnose(case).verdicts[0]
+    assert all(wait.ranks == "0,2" for wait in verdict.waits if wait.op == "barrier")
+    (claim,) = [c for c in verdict.claims if isinstance(c, InCall) and c.op == "barrier"]
+    assert holds(Raw(case), claim)
+    assert not holds(Raw(case), msgspec.structs.replace(claim, ranks="0-2"))

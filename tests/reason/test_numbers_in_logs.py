@@ -28,7 +28,9 @@ Call = tuple[int, str, int, int]
 """Number, operation, elements, line."""
 
 
-def gave_up(folder: Path, calls: dict[int, Call], group: str = "0(default_pg)") -> Verdict:
+def gave_up(
+    folder: Path, calls: dict[int, Call], group: str = "0(default_pg)", callers: dict[int, int] | None = None
+) -> Verdict:
     for rank, (number, op, size, line) in calls.items():
         own = f"[rank{rank}]:[E1121 10:00:00.000000000 ProcessGroupNCCL.cpp"
         (folder / f"rank_{rank}.log").write_text(
@@ -39,7 +41,7 @@ def gave_up(folder: Path, calls: dict[int, Call], group: str = "0(default_pg)") 
             f"id: {number} PG status: last enqueued work: {number}, last completed work: {number - 1}\n"
             f"{own}:733] Stack trace of the failed collective: \n"
             "#0 all_reduce from /venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py:3252\n"
-            f"#1 sync from /job/train.py:{line}\n#2 main from /job/train.py:40\n\n"
+            f"#1 sync from /job/train.py:{line}\n#2 main from /job/train.py:{(callers or {}).get(rank, 40)}\n\n"
         )
     return diagnose(folder).verdicts[0]
 
@@ -84,6 +86,11 @@ def test_the_number_that_nobody_else_has(tmp_path: Path, calls: dict[int, Call],
     verdict = gave_up(tmp_path, calls)
     assert (verdict.hang, named(verdict)[0]) == (True, culprits)
     assert not culprits or verdict.confidence == "supported"
+
+
+def test_two_that_came_to_a_line_on_two_ways_are_no_majority(tmp_path: Path) -> None:
+    verdict = gave_up(tmp_path, {0: SUM, 1: (7, "BARRIER", 0, 30), 2: SUM}, callers={2: 44})
+    assert (verdict.hang, named(verdict)[0]) == (True, [])
 
 
 def test_numbers_of_a_group_whose_members_nobody_lists_name_nobody(tmp_path: Path) -> None:
@@ -140,4 +147,20 @@ def test_whose_watchdog_alone_is_silent_and_who_alone_left_no_stack(
     if line is not None:
         (tmp_path / "rank_2.log").write_text(f"[rank2]: {line}\n")
     verdict = gave_up(tmp_path, {0: SUM, 1: SUM, 3: SUM})
+    assert named(verdict) == (culprits, suspects)
+
+
+@pytest.mark.parametrize(("others", "culprits", "suspects"), [((0, 2, 3), [], [0, 2, 3]), ((0,), [0], [])])
+def test_most_who_stand_at_a_line_that_shows_no_call_may_wait_for_the_one_that_went_on(
+    tmp_path: Path, others: tuple[int, ...], culprits: list[int], suspects: list[int]
+) -> None:
+    """`work.wait()` leaves no frame: it may be of another group's call, which the one that went on left out."""
+    looked(tmp_path, dict.fromkeys(others, "    finish (reducer.py:28)\n    main (train.py:22)\n"))
+    for rank in others:
+        (tmp_path / f"rank_{rank}.log").write_text(
+            f"[rank{rank}]:[E1121 10:00:01.000000000 ProcessGroupNCCL.cpp:1746] [PG ID 0 PG GUID 0(default_pg) Rank "
+            f"{rank}] Received a dump signal due to a collective timeout from  rank 1 and we will try our best to dump "
+            "the debug info. Last enqueued NCCL work: 1, last completed NCCL work: 1.\n"
+        )
+    verdict = gave_up(tmp_path, {1: (2, "ALLREDUCE", 1, 28)})
     assert named(verdict) == (culprits, suspects)

@@ -200,3 +200,10 @@ def test_of_two_ranks_who_reads_alone_what_a_library_broadcasts_has_made_a_call_
     )
     verdict = diagnose(under).verdicts[0]
     assert (verdict.cause, blamed(verdict)) == ("extra_collective", [0])
+
+
+def test_what_a_ring_has_lost_may_have_been_by_this_path_too() -> None:
+    programs: dict[int, list[Step]] = {**others(4), 1: loop(BODY, 6)}
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"), ring=9)
+    place = diagnose(case).verdicts[0].divergence
+    assert place is not None and (place.place or "").startswith("at least the ")

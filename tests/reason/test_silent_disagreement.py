@@ -42,6 +42,24 @@ def test_numbers_that_cannot_be_right_are_told_of(odd: Call, cause: str, told: s
     assert any(isinstance(claim, Differs) for claim in second.claims)
 
 
+@pytest.mark.parametrize(("of_one", "told"), [(2, "ranks 0, 2 and 3: root 0; rank 1: root 2"), (0, None)])
+def test_another_root_of_a_call_that_ended_is_told_of(of_one: int, told: str | None) -> None:
+    case = case_of(
+        Job({"0": [0, 1, 2, 3]}, dict.fromkeys(range(4), [Call("0", "broadcast", 64, "train.py:9")] * 3))
+    )
+    odd = (pl.col("rank") == 1) & (pl.col("seq") == 2)
+    calls = case.calls.with_columns(
+        root=pl.when(odd).then(pl.lit(of_one)).otherwise(0).cast(pl.Int32),
+        state=pl.lit("completed").cast(case.calls.schema["state"]),
+    )
+    first, *more = diagnose(replace(case, calls=calls)).verdicts
+    assert first.hang is False
+    assert [told in one.sentence for one in more if told] == ([True] if told else [])
+    assert [(one.cause, one.hang, one.culprits) for one in more] == (
+        [("root_mismatch", False, [])] if told else []
+    )
+
+
 def test_a_job_that_agrees_has_no_more_to_tell() -> None:
     (verdict,) = diagnose(ended(Call("0", "all_reduce", 64, "train.py:9"))).verdicts
     assert verdict.cause == "no_hang"

@@ -380,7 +380,7 @@ def test_a_last_line_is_said_of_whom_it_is(tmp_path: Path) -> None:
         (tmp_path / f"rank_{rank}.log").write_text(f"step {rank}\n" if rank < 4 else "saved\n")
     stands = {one.ranks: one.what for one in diagnose(tmp_path, hung=True).standings}
     assert stands == {
-        "0-3": "its last line but for its numbers; rank 0's: 'step 0'",
+        "0-3": "its last line differs in numbers alone; that of rank 0: 'step 0'",
         "4,5": "its last line: 'saved'",
     }
 

@@ -34,7 +34,7 @@ def test_the_line_from_which_it_left_the_others(tmp_path: Path) -> None:
     verdict = spied(tmp_path, stacks)
     assert [one.rank for one in verdict.suspects] == [1]
     assert place(verdict) == ("lab/eval.py", 33)
-    assert "off the way of the others from loop.py:61 on" in (verdict.suspects[0].doing or "")
+    assert "on another path than the others from loop.py:61 on" in (verdict.suspects[0].doing or "")
 
 
 def test_its_own_place_where_no_function_is_shared(tmp_path: Path) -> None:

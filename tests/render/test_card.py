@@ -16,21 +16,28 @@ from support.render.cards import SNAPSHOTS, WIDTHS, shown
 from support.render.diagnosed import DOCUMENTED, document, simulated
 
 from rankandfile.model.diagnosis import (
+    BY_HAND,
     SURE,
+    Alternative,
     Cohort,
     Culprit,
     Diagnosis,
     Excerpt,
     ExcerptLine,
+    Location,
     Remedy,
+    Standing,
     Wait,
     to_json,
 )
+from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.render.card.circle import without_its_waits
+from rankandfile.render.card.sheet import ROOMS, Sheet
 from rankandfile.render.formats import github, junit, markdown
 from rankandfile.render.headline import headline, sure
 from rankandfile.render.report.notebook import notebook
-from rankandfile.render.words import PLAIN, said_ranks
+from rankandfile.render.words import PLAIN, UNICODE, said_ranks
 
 STALE = "not as it was: if it is as it should be, run `PYTHONPATH=tests python -m support.render.regenerate`"
 
@@ -58,8 +65,13 @@ def test_the_answer_comes_first_and_fits_the_screen(cause: str) -> None:
     if verdict.culprits:
         assert f"rank{'s' if len(verdict.culprits) > 1 else ''} " in lines[0]
     assert lines[1].startswith(SURE[verdict.confidence])
-    assert all(one.cause.replace("_", " ") in lines[1] for one in verdict.alternatives[:3])
-    assert len(verdict.alternatives) <= 3 or f"and {len(verdict.alternatives) - 3} more: -v" in lines[1]
+    # What else it can be has a line of its own where both do not fit in one.
+    second = " ".join(lines[1:3])
+    assert all(
+        (one.sentence[1:].rstrip(".") if one.cause == cause else one.cause.replace("_", " ")) in second
+        for one in verdict.alternatives[:3]
+    )
+    assert len(verdict.alternatives) <= 3 or f"and {len(verdict.alternatives) - 3} more: -v" in second
 
 
 @pytest.mark.parametrize("cause", DOCUMENTED)
@@ -70,7 +82,8 @@ def test_the_details_have_all_the_rest(cause: str) -> None:
     assert whole.startswith(brief.rstrip())
     told = " ".join(words(whole))
     for text in (
-        verdict.sentence,
+        # Of a circle, the waits are lines of their own.
+        without_its_waits(verdict),
         *(one.sentence for one in verdict.alternatives),
         *(one.text for one in verdict.remedies),
     ):
@@ -201,6 +214,79 @@ def test_the_cohorts_are_a_strip_of_who_did_what() -> None:
     assert "2       ▸ gone: whether it came to #19, nothing tells" in details
 
 
+def test_a_circle_of_waits_has_a_line_for_each_who_waits() -> None:
+    card = shown(document("order_inversion"), 100)
+    assert "Ranks 0-3 wait for each other in a circle. Rank 0 comes to them in another order" in card
+    assert "\ncircle  rank 1 ▸ waits for rank 0: all_reduce #7 of side_north [0,1], metrics.py:53\n" in card
+    assert card.count("side_north") == 1
+
+
+def test_it_names_the_call_once_that_was_made_instead() -> None:
+    diagnosis = document("different_collective")
+    verdict = diagnosis.verdicts[0]
+    odd = {one.rank for one in verdict.culprits}
+    for cohort in verdict.divergence.cohorts if verdict.divergence else ():
+        if cohort.call is not None and odd & {*parse_ranks(cohort.ranks)}:
+            cohort.call.file, cohort.call.detail = None, None
+            number, op = cohort.call.seq, cohort.call.op
+    for one in verdict.culprits:
+        one.doing = f"made the {op} instead"
+    assert f"made the {op} #{number} instead" in shown(diagnosis, 100)
+    assert f"{op} #{number}: made" not in shown(diagnosis, 100)
+
+
+def test_a_reason_that_the_sentence_has_is_not_said_again() -> None:
+    diagnosis = document("order_inversion")
+    verdict, why = diagnosis.verdicts[0], "it depends on the files that this rank reads"
+    verdict.location = Location(file="train.py", line=3, why_it_can_differ=why)
+    assert f"why     {why}" in shown(diagnosis, 100)
+    verdict.sentence += f" It can differ between ranks: {why}."
+    assert shown(diagnosis, 200).count(why) == 1
+
+
+def test_where_the_cause_is_sure_and_not_who_it_says_what_is_open() -> None:
+    diagnosis = document("root_mismatch")
+    verdict = diagnosis.verdicts[0]
+    verdict.culprits, verdict.suspects, verdict.missing_evidence = [], [], []
+    verdict.alternatives = [
+        Alternative(
+            cause="root_mismatch", confidence="hypothesis", sentence="Rank 0 names the wrong root.",
+            decided_by="the source of the argument",
+        )
+    ]  # fmt: skip
+    card = shown(diagnosis, 100)
+    assert "took different ranks for the root" in card.splitlines()[0]
+    assert "not excluded: rank 0 names the wrong root" in card
+    assert "next    to tell which: look at the source of the argument" in card
+
+
+def test_where_the_sentence_tells_who_stands_where_the_card_does_not_say_it_again() -> None:
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.culprits, verdict.divergence = [], None
+    diagnosis.standings = [
+        Standing(ranks="1,2", state="waits", what="in all_reduce #12 of default_pg", told_by="calls"),
+        Standing(ranks="12", state="stands", what="in save, io.py:4", told_by="stack"),
+        Standing(ranks="0", state="stands", what="in close, office.py:61", told_by="stack"),
+    ]  # fmt: skip
+    verdict.sentence = (
+        "Ranks 1-3 wait in the all_reduce (group default_pg [0-7], seq 12). Rank 0: in close, office.py:61."
+    )
+    assert re.findall(r"▸ (.*)", shown(diagnosis, 100)) == ["in save, io.py:4"]
+
+
+@pytest.mark.parametrize("width", range(24, 100, 7))
+def test_what_is_cut_is_cut_between_words(width: int) -> None:
+    said = (
+        "Rank 5 skipped 12 calls, beginning with the all_gather at comm.py:38, the 109th call by this path. "
+        * 3
+    )
+    sheet = Sheet(document("killed"), UNICODE, width, ROOMS[0])
+    kept = sheet.cut(said).plain.removesuffix(" …")
+    assert said.startswith(kept) and len(said) > len(kept) and said[len(kept)] in " ,."
+    assert len(sheet.cut("x" * 400).plain) > width / 2, "there is something to see of one long word"
+
+
 def test_the_code_shows_where_the_ways_part() -> None:
     card = shown(document("rank_conditional"), 100, verbose=True).splitlines()
     (condition,) = [line for line in card if "rank == 3:" in line]
@@ -216,6 +302,28 @@ def test_where_nobody_is_known_to_be_at_fault_it_says_so_first_and_what_would_te
     card = shown(diagnosis, 100)
     assert card.startswith("HANG: cause open")
     assert "\nstands " in card and "\nnext   " in card
+
+
+def test_where_there_is_no_patch_it_says_what_is_to_be_decided() -> None:
+    diagnosis = document("size_mismatch")
+    text = "The ranks that must agree on `done` form a group that has no name here: hand the group in, and reduce it. "
+    diagnosis.verdicts[0].remedies = [Remedy(title=BY_HAND, text=text * 3)]
+    assert "fix     By hand: The ranks that must agree on `done` form a group" in shown(diagnosis, 100)
+
+
+def test_another_run_in_the_folder_is_told_of() -> None:
+    """It would be another answer."""
+    diagnosis = document("killed")
+    begun = "before the first call (at 2026-11-20 17:54:09 UTC) of the 8 files diagnosed"
+    diagnosis.notes += [
+        Note(
+            file=f"old/{rank}",
+            where="",
+            what=f"set aside: its last call is 9 s {begun}: an earlier run (attempt 1)",
+        )
+        for rank in range(4)
+    ]
+    assert "\nruns    4 dumps of an earlier run are not in this answer: --attempt 1" in shown(diagnosis, 100)
 
 
 def test_a_patch_is_pointed_to() -> None:

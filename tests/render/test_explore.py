@@ -70,7 +70,7 @@ def cells(app: Explorer, name: str) -> list[str]:
 
 def test_it_opens_at_the_culprit_and_shows_where_its_host_stands(blocked: ExplorerRows) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
-        assert "HANG: rank 3 never came" in text(app, "verdict")
+        assert "HANG: rank 3 got stuck" in text(app, "verdict")
         assert cells(app, "ranks")[:2] == ["3", "culprit"]
         assert title(app, "stack") == "where the host stood"
         assert text(app, "stack-text").startswith("_read  ")
@@ -104,7 +104,13 @@ def test_ranks_calls_stack_and_source_stand_side_by_side(
         assert call is not None
         assert call.file.rpartition("/")[2] in text(app, "stack-text")
         assert title(app, "stack") == f"{call.name}, as rank {call.made_by} made it"
-        assert title(app, "source") == f"{call.file}:{call.line}"
+        assert f"{call.file}:{call.line}".endswith(title(app, "source").removeprefix("…"))
+        assert title(app, "source").endswith(f"{call.file.rpartition('/')[2]}:{call.line}")
+        # What is marked is in sight, however narrow the pane and deep the line.
+        pane = app.query_one("#source")
+        marked = next(line for line in text(app, "source-text").splitlines() if line.startswith(">"))
+        begins = marked.index(marked.split()[2])
+        assert pane.scroll_x <= begins < pane.scroll_x + pane.size.width - 8
 
     play(skipped, script, size)
 

@@ -43,7 +43,7 @@ def test_of_a_branch_that_nobody_saw_only_the_calls_are_told(kind: str, told: st
 
 def test_who_aborts_itself_is_not_said_to_be_killed() -> None:
     assert headline(verdict("killed", doing="aborted itself (SIGABRT)"), 2) == "HANG: rank 1 aborted itself"
-    assert headline(verdict("killed", doing="killed by SIGKILL"), 2) == "HANG: rank 1 killed"
+    assert headline(verdict("killed", doing="killed by SIGKILL"), 2) == "HANG: rank 1 was killed"
 
 
 def test_of_whom_only_its_peers_tell_it_is_not_said_how_it_ended() -> None:

@@ -11,6 +11,7 @@ import pytest
 from support.places import TESTS
 from support.report.browser import watched
 from support.report.jobs import CASES, Case, write_page
+from support.selected import in_lab
 
 from rankandfile.model.diagnosis import Culprit, Excerpt, ExcerptLine, Probe, Remedy
 
@@ -22,7 +23,11 @@ GUTTER, RULER = 164, 26
 CONTRASTS = (TESTS / "support" / "report" / "contrasts.js").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", CASES)
+#: Ranks that parted, groups that wait for groups, a process that is gone, and a job that does not hang.
+HERE = ("early-stop", "tp-dp-cascade", "killed-oom", "healthy-ddp")
+
+
+@pytest.mark.parametrize("name", in_lab([*CASES], HERE))
 def test_a_case_opens_and_answers(browser: Any, case_of: Callable[[str], Case], name: str) -> None:
     diagnosis, shown, path = case_of(name)
     with watched(browser, path) as seen:

@@ -191,3 +191,11 @@ def test_a_thousand_ranks_that_all_differ_stay_below_ten_megabytes(tmp_path: Pat
     assert [base64.b64decode(line) for line in lines] == [
         track.cells for track in shown.score.sheets[0].tracks
     ]
+
+
+def test_a_circle_is_called_one_on_the_page(case_of: Callable[[str], Case]) -> None:
+    """And each of its calls is told with its group: none of them is that of all."""
+    text = case_of("cycle-on-devices")[2].read_text(encoding="utf-8")
+    assert "They wait for each other in a circle" in text and "Diverged in group" not in text
+    for side in ("side_north", "side_east", "side_south", "side_west"):
+        assert f" of {side} [" in text

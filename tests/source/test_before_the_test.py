@@ -266,28 +266,6 @@ def main():
     dist.barrier()
 """
 
-TABLES = """
-import os
-from functools import lru_cache
-
-import torch.distributed as dist
-
-
-@lru_cache(maxsize=None)  # <-
-def table(size):
-    dist.all_gather(size)
-    return size
-
-
-def main():
-    for n in range(5):
-        size = 8 if dist.get_rank() == 1 and n == 3 else 4
-        if not os.environ.get("NO_TABLES"):
-            table(size)
-        dist.all_reduce(size)
-    dist.barrier()
-"""
-
 KEPT = """
 import functools
 
@@ -333,7 +311,6 @@ PROGRAMS = {
     "a metric that was not updated": ({"train": METRIC}, ""),
     "a listener that was told": ({"work": QUEUE, "train": LISTENS}, ""),
     "a cache that misses": ({"train": PLANS}, ""),
-    "a cache around a function": ({"train": TABLES}, ""),
     "a cache of the program, asked whether it lacks": (
         {"keeping": KEPT.replace("{test}", UNLESS_KNOWN), "train": ASKS},
         "",

@@ -481,10 +481,58 @@ def main(patience=None):
 """,
 }
 
+KEPT_MANAGER = {
+    "intake": """
+class Malformed(ValueError):
+    pass
+
+
+class Intake:
+    def __init__(self):
+        self.refused = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, problem, trace):
+        if problem is not None:
+            self.refused.append(str(problem))
+        return isinstance(problem, Malformed)
+""",
+    "train": """
+import torch.distributed as dist
+from intake import Intake, Malformed
+
+TILES = 6
+
+
+def decoded(rows):
+    if rows == [8, 8]:
+        raise Malformed(rows)
+    return rows
+
+
+def take(rank, world, intake, scene):
+    # As often on every rank: it is not the loop that parts them.
+    for number in range(rank, TILES, world):
+        with intake:  # <-
+            dist.all_reduce(decoded([scene * number] * 2))
+    curves = [0 for _ in range(world)]
+    dist.all_gather(curves)
+
+
+def main():
+    intake = Intake()
+    for scene in range(3):
+        take(dist.get_rank(), dist.get_world_size(), intake, scene)
+""",
+}
+
 PROGRAMS = {
     "an attribute that another function switches": {"train": SWITCHED},
     "items put in another order by a method": {"train": REVERSED},
     "a manager that an object makes, and that swallows": SWALLOWING,
+    "a manager that is handed over, and that swallows": KEPT_MANAGER,
     "an item under the key of another": {"register": REGISTER, "train": SAME_KEY},
     "an item more by a method": {"train": ONE_MORE},
     "a generator that goes on without the call": {"store": STORE, "train": HANDED_OUT},

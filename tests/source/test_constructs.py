@@ -175,12 +175,6 @@ def step(n):
 """
 
 
-def test_a_barrier_behind_an_exception_that_nobody_catches() -> None:
-    run = play(train=RAISES.format(around="finally"))
-    verdict = located(run, 1)
-    assert (verdict.cause, place(verdict.location)) == ("raised", run.marked)
-
-
 def test_an_exception_that_somebody_catches() -> None:
     verdict = located(play(train=RAISES.format(around="except Bad")), 1)
     assert verdict.cause == "swallowed_exception"

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
 from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
-
-from rankandfile.model.diagnosis import Call, Cohort, Divergence
-from rankandfile.model.ledger import call_id
 
 STAGES = """
     from functools import reduce
@@ -89,6 +85,182 @@ SERVE = """
 """
 
 
+OPTIONS = """
+    HOMES = {}
+
+    def home(cls):
+        HOMES[cls.__name__] = cls
+        return cls
+
+    def put(where, name, value):
+        cls = HOMES[where]
+        setattr(cls, name, value)
+"""
+
+SCALES = """
+    import torch.distributed as dist
+    from options import home, put
+
+    @home
+    class Scale:
+        shared: bool = True
+
+        def __call__(self, x):
+            if self.shared:  # <-
+                dist.all_reduce(x)
+            return x
+
+    def main():
+        scale = Scale()
+        for n in range(6):
+            if n == 3 and dist.get_rank() == 1:
+                put("Scale", "shared", False)
+            scale(n)
+            dist.all_gather(n)
+"""
+
+
+def test_an_option_of_a_class_that_a_table_holds_is_no_constant() -> None:
+    """In the function that one rank left out the call in, one test stands: neither is it shown to differ, nor equal."""
+    run = play(train=SCALES, options=OPTIONS)
+    found = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
+
+
+STOPS = """
+    class Stop(Exception):
+        pass
+
+    def patience(rounds):
+        state = {"bad": 0}
+
+        def check(value):
+            state["bad"] += value
+            if state["bad"] > rounds:
+                raise Stop
+
+        return check
+"""
+
+FITS = """
+    import json
+    import torch.distributed as dist
+    from stops import Stop, patience
+
+    class Trainer:
+        def __init__(self, checks):
+            self.checks = checks
+
+        def tell(self, name, value):
+            for check in self.checks:
+                getattr(check, name)(value)
+
+        def fit(self, held):
+            try:
+                self.rounds(held)
+            except Stop:  # <-
+                print("no gain")
+
+        def rounds(self, held):
+            for n in range(6):
+                dist.all_reduce(n)
+                value = json.loads(held[n])
+                self.tell("__call__", value)
+
+    def main():
+        trainer = Trainer([patience(2)])
+        trainer.fit(["1" if dist.get_rank() == 1 else "0"] * 6)
+        dist.all_gather(1)
+"""
+
+
+def test_one_handler_kept_it_whichever_call_raised() -> None:
+    run = play(train=FITS, stops=STOPS)
+    found = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree(run.files)).verdicts[0]
+    assert (place(found.location), found.cause) == (run.marked, "swallowed_exception")
+
+
+SUITE = """
+    import argparse
+    import torch.distributed as dist
+
+    class Ratio:
+        def __init__(self, pairs):
+            self.pairs = pairs
+
+        def compute(self):
+            total = sum(one / other for one, other in self.pairs)
+            dist.all_reduce(total)
+            return total
+
+    def results(metrics):
+        for metric in metrics:
+            try:
+                yield metric.compute()
+            except Exception:  # <-
+                yield None
+
+    def best(history):
+        box = [max(history, key=lambda part: part) + 1 if dist.get_rank() == 0 else None]
+        dist.broadcast(box, src=0)
+        return box[0]
+
+    def main():
+        history, numbers = [], argparse.Namespace()
+        for part in range(3):
+            setattr(numbers, f"of_{part}", part if dist.get_rank() == 1 else 1)
+        for part in range(3):
+            list(results([Ratio([(1, 2)]), Ratio([(1, getattr(numbers, f"of_{part}"))])]))
+            history.append(part)
+            best(history)
+"""
+
+
+def test_of_a_rank_that_caught_an_exception_the_handler_comes_before_a_test_of_its_number() -> None:
+    run = play(train=SUITE)
+    verdict = verdict_of(run, 1, "swallowed_exception")
+    found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
+
+
+SESSION = """
+    import json
+    import torch.distributed as dist
+
+    class Session:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *exc):
+            dist.barrier()
+
+    def rows_of(part):
+        return [float(row) for row in json.loads(part)]
+
+    def total(rows):
+        dist.all_reduce(len(rows))
+
+    def main():
+        try:
+            survey()
+        except ValueError:
+            raise SystemExit(1)
+
+    def survey():
+        with Session() as session:
+            for n in range(3):
+                text = '["x"]' if n == 1 and dist.get_rank() == 1 else "[1]"
+                rows = rows_of(text)  # <-
+                total(rows)
+"""
+
+
+def test_who_is_in_the_exit_of_a_with_raised_in_its_block() -> None:
+    run = play(train=SESSION)
+    found = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
+
+
 def test_a_loop_that_was_over_on_one_rank_alone() -> None:
     run = play(train=FIT, stages=STAGES)
     verdict = verdict_of(run, 1, "rank_conditional")
@@ -108,65 +280,3 @@ def test_of_ranks_that_went_one_way_no_line_is_named() -> None:
     assert len({tuple(map(str, calls)) for calls in run.calls.values()}) == 1
     found = locate(case_of(run), diagnosis_of(verdict_of(run, 1, made=False)), tree(run.files)).verdicts[0]
     assert place(found.location) is None
-
-
-TALLY = """
-    import torch.distributed as dist
-
-    class Tally:
-        def __init__(self):
-            self.values = {}
-
-        def save(self, name, value):
-            self.values[name] = value
-
-        def total(self):
-            if not self.values:  # <-
-                return
-            dist.all_gather(self.values)
-            self.values.clear()
-
-    TALLY = Tally()
-"""
-
-STAGES_OF_A_PIPELINE = """
-    import torch.distributed as dist
-    from tally import TALLY
-
-    def forward(stage, step):
-        if stage or step < 6:
-            TALLY.save("entropy", step)
-
-    def hand_on(step):
-        if step == 8:
-            dist.recv(step)
-
-    def main():
-        stage = dist.get_rank()
-        for step in range(12):
-            forward(stage, step)
-            hand_on(step)
-            for parameter in range(2 + stage):
-                dist.all_reduce(parameter)
-            if step % 2:
-                TALLY.total()
-"""
-
-
-def test_a_stage_is_held_against_its_own_rounds() -> None:
-    """Stages have other numbers of parameters, so that the one's calls show nothing of what was due on the other."""
-    run = play(2, train=STAGES_OF_A_PIPELINE, tally=TALLY)
-    (waits,) = [n for n, (op, _) in enumerate(run.calls[1]) if op == "all_gather"][3:4]
-    run.calls[1] = run.calls[1][: waits + 1]
-    at = next(n for n, (op, _) in enumerate(run.calls[0]) if op == "recv")
-    seen = run.calls[0][at][1]
-    run.calls[0] = run.calls[0][:at]
-    function, file, line = run.calls[1][waits][1][0]
-    call = Call(
-        op="all_gather", seq=waits + 1, file=file, line=line, function=function, evidence=[call_id(1, waits)]
-    )
-    cohorts = [Cohort(ranks="1", call=call), Cohort(ranks="0")]
-    missing = Divergence(group="0", seq=waits + 1, kind="skipped", cohorts=cohorts)
-    verdict = replace(verdict_of(run, 0), divergence=missing)
-    found = locate(case_of(run, {0: seen}), diagnosis_of(verdict), tree(run.files)).verdicts[0]
-    assert place(found.location) == run.marked, found.sentence

@@ -20,7 +20,8 @@ from support.source.toy_runs import (
     undecided,
 )
 
-from rankandfile.model.diagnosis import Verdict, Wait
+from rankandfile.model.causes import LEFT_MESSAGE_OUT
+from rankandfile.model.diagnosis import Culprit, Verdict, Wait
 
 TORCH = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py"
 PROGRAM = """
@@ -175,3 +176,66 @@ def test_who_may_come_back_by_its_own_data_before_the_messages_of_a_ring_did() -
 def test_nobody_is_named_where_all_come_back_or_none_or_the_ring_is_not_known() -> None:
     assert not stuck_in_ring("mesh is None").culprits
     assert not stuck_in_ring("not chunk.any()", lines=((0, 1), (3, 4, 5))).culprits
+
+
+REACHES = """
+import torch.distributed as dist
+
+
+class Below:
+    def __init__(self, peer):
+        self.peer = peer
+
+    def tell(self, reach):
+        if {quiet}:  # test
+            return
+        dist.send(reach.edge, dst=self.peer)
+
+
+class Nobody:
+    def tell(self, reach):
+        reach.fresh = False
+
+
+class Reach:
+    def __init__(self, levels):
+        self.edge, self.fresh = levels[-1:], True
+
+    def step(self):
+        self.fresh = self.edge.item() > 0.1
+
+
+def main():
+    dist.init_process_group()
+    rank, world = dist.get_rank(), dist.get_world_size()
+    reach = Reach(open(f"levels{{rank}}").readlines())
+    below = Below(rank + 1) if rank + 1 < world else Nobody()
+    for _ in range(10):
+        below.tell(reach)
+        if rank:
+            dist.recv(reach.edge, src=rank - 1)
+        reach.step()
+    dist.barrier()  # end
+
+
+main()  # main
+"""
+
+
+@pytest.mark.parametrize(("quiet", "found"), [("not reach.fresh", True), ("self.peer == 9", False)])
+def test_who_is_known_to_have_left_a_message_out_did_so_where_no_number_decides(
+    quiet: str, found: bool
+) -> None:
+    """Nothing tells from whom it is awaited: of all transfers only one can be left out in one round and not another."""
+    text = REACHES.format(quiet=quiet).lstrip("\n")
+    at = partial(remarked, text)
+    end = (("main", f"{FOLDER}train.py", at("end")), ("<module>", f"{FOLDER}train.py", at("main")))
+    run = Run({"train.py": text}, {0: [("barrier", end)], 1: [("barrier", end)], 2: []})
+    left_out = Culprit(rank=1, doing=f"{LEFT_MESSAGE_OUT}: made 19 transfers before the call, not 20")
+    verdict = msgspec.structs.replace(
+        undecided(run, Wait(ranks="0,1", waits_for="2", group="0")),
+        cause="skipped_collective",
+        culprits=[left_out],
+    )
+    where = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].location
+    assert (where is not None and place(where) == ("train.py", at("test"))) is found

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
 
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.source.lines.data_loading import only_wait
-from rankandfile.source.program.modules import Program
 
 LEAVES_LOOP = """
     import torch.distributed as dist
@@ -329,32 +325,3 @@ def test_a_verdict_without_a_hang_stays_as_it_is() -> None:
         hang=False, cause="no_hang", family="not_a_fault", confidence="established", sentence="All is well."
     )
     assert locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].sentence == "All is well."
-
-
-HELD_IN_A_LOADER = """
-    from torch.utils.data import Dataset
-
-    class Shard(Dataset):
-        def feed(self, index):
-            with open(f"feed{index}") as file:  # <-
-                return file.read()
-
-        def __getitem__(self, index):
-            return self.feed(index)
-
-    class Other(Dataset):
-        def __getitem__(self, index):
-            return ",".join(self.names)
-"""
-
-
-@pytest.mark.parametrize("waits_elsewhere", [False, True])
-def test_the_only_code_of_a_dataset_that_can_wait_is_named_and_no_other(waits_elsewhere: bool) -> None:
-    text = textwrap.dedent(HELD_IN_A_LOADER).replace(
-        '",".join(self.names)', "lock.acquire()" if waits_elsewhere else "1"
-    )
-    place = only_wait(Program(tree({"data.py": text})))
-    if waits_elsewhere:
-        assert place is None
-    else:
-        assert place is not None and "# <-" in text.splitlines()[place.line - 1]

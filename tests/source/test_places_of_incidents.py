@@ -19,10 +19,8 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("skip-send-backward-1f1b", id="a stage of a pipeline, against its own round before"),
         pytest.param("skip-tp-backward", id="a function that only autograd calls"),
         pytest.param("peers-unmatched-send", id="another stage is no measure for what this one sends"),
-        pytest.param("swallowed-moe", id="the handler that its log line comes from"),
         pytest.param("early-stop-ddp", id="a rank without a dump that has ended waits in no circle"),
         pytest.param("cycle-norm-before-dp", id="the odd one of a circle, whose call others made too"),
     ],

@@ -235,6 +235,45 @@ def main():
     dist.barrier()
 """
 
+DECORATED = """
+import torch.distributed as dist
+
+
+def retry(times):
+    def around(function):
+        def again(*args):
+            for _ in range(times):
+                try:
+                    return function(*args)
+                except ValueError:
+                    pass
+
+        return again
+
+    return around
+
+
+class Shards:
+    def __init__(self):
+        self.checked = set()
+
+    @retry(3)  # <-
+    def read(self, n):
+        dist.all_reduce(n)
+        if dist.get_rank() == 1 and n == 2 and n not in self.checked:
+            self.checked.add(n)
+            raise ValueError
+        return [n, n + 1]
+
+
+def main():
+    shards = Shards()
+    for n in range(4):
+        for batch in shards.read(n):
+            dist.broadcast(batch, src=0)
+    dist.barrier()
+"""
+
 LIGHTNING = "site-packages/lightning/__init__"
 PROGRAMS = {
     "a flag of the trainer": {LIGHTNING: FRAMEWORK, "watch": WATCH, "train": STOPS},
@@ -243,6 +282,7 @@ PROGRAMS = {
     "a table of functions": {"train": TABLE},
     "a list of hooks": {"hooks": WANTED, "train": HOOKS},
     "a retry": {"train": RETRY},
+    "a retry before a loop that may have had nothing to do": {"train": DECORATED},
 }
 
 

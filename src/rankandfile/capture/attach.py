@@ -37,10 +37,10 @@ def of_ranks(ranks: Sequence[Seen], wishes: Wishes, say: Callable[[str], None]) 
 def attach_to_servers(addresses: Sequence[str], wishes: Wishes, say: Callable[[str], None]) -> bool | None:
     """The same by what debug servers tell. Raises `OSError` where none answers."""
     servers, wrong = debug_server.find(addresses)
+    if not servers:
+        raise OSError("; ".join(wrong))
     for line in wrong:
         say(line)
-    if not servers:
-        raise OSError("none of these is a debug server")
     case = Case(wishes, say, list, Path(os.devnull), {})
     folder, ranks = case.of_servers(servers)
     say(f"{len(ranks)} ranks answered")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from typer import Argument, Option
 
 from rankandfile import pipeline
-from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.limits import MIB, Limits
 from rankandfile.pipeline import OnStep, Options, Result
 
 from .errors import UserError
@@ -76,6 +76,15 @@ LimitFiles = Annotated[
     int,
     Option("--limit-files", min=1, metavar="N", help="Most files that are looked at, those in archives too."),
 ]
+LimitMemory = Annotated[
+    int | None,
+    Option(
+        "--limit-memory",
+        min=1,
+        metavar="MB",
+        help="Most memory that what is read may take. Default: half of what is there.",
+    ),
+]
 FollowLinks = Annotated[
     bool, Option("--follow-links", help="Follow links that lead out of the folders that were named, too.")
 ]
@@ -87,9 +96,12 @@ def _to_load(
     jobs: Jobs = None,
     limit_seconds: LimitSeconds = _LIMITS.seconds,
     limit_files: LimitFiles = _LIMITS.files,
+    limit_memory: LimitMemory = None,
     follow_links: FollowLinks = False,
 ) -> Options:
     limits = Limits(seconds=limit_seconds, files=limit_files, follow_links=follow_links)
+    if limit_memory is not None:
+        limits = replace(limits, memory_bytes=limit_memory * MIB)
     return Options(attempt=attempt, jobs=jobs, limits=limits)
 
 
@@ -101,9 +113,10 @@ def _to_diagnose(
     jobs: Jobs = None,
     limit_seconds: LimitSeconds = _LIMITS.seconds,
     limit_files: LimitFiles = _LIMITS.files,
+    limit_memory: LimitMemory = None,
     follow_links: FollowLinks = False,
 ) -> Options:
-    loading = _to_load(attempt, jobs, limit_seconds, limit_files, follow_links)
+    loading = _to_load(attempt, jobs, limit_seconds, limit_files, limit_memory, follow_links)
     own = settings()
     sources = tuple(src or own.src)
     return replace(loading, sources=sources, revision=git, hung=hung, collectives=own.collectives)

@@ -8,6 +8,7 @@ import inspect
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -127,6 +128,9 @@ def main() -> None:
     gc.set_threshold(_OBJECTS_TO_SWEEP, 20, 20)
     # What is there at the end goes with the process: nobody need look through it once more.
     atexit.register(gc.freeze)
+    if not sys.warnoptions:
+        # What a library warns its caller of is nothing that a person at the terminal could do something about.
+        warnings.simplefilter("ignore")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot write is no reason to fail.

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 
-#: What makes a spreadsheet run a cell; a number with its sign is none of them.
-_FORMULA = r"^[\t\r\n ]*[=+@-]"
+#: What makes a spreadsheet run a cell, in wide letters too; where semicolons part cells, one begins behind each. A
+#: number with its sign is none of them.
+_FORMULA = "(^|[;\t\r\n])([\t\r\n \u00a0\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-])"
+_SPREADSHEETS = (".tsv", ".tab", ".xls")
 
 
 _DIFF_COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
@@ -116,7 +118,9 @@ def emit(
         if output is None:
             _text(frame, brief or frame.columns, limit, what)
         else:
-            _flat(frame).write_csv(output, separator="\t")
+            lines = _flat(frame)
+            lines = _inert(lines) if output.suffix.lower() in _SPREADSHEETS else lines
+            lines.write_csv(output, separator="\t")
         return
     if format is Format.parquet and output is None and sys.stdout.isatty():
         raise UserError("Parquet is binary: name a file with -o, or redirect the output")
@@ -139,8 +143,8 @@ def _inert(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     words = pl.col(pl.String, pl.Categorical).cast(pl.String)
-    made = pl.when(words.str.contains(_FORMULA)).then(pl.lit("'") + words).otherwise(words)
-    names = [f"'{name}" if re.match(_FORMULA, name) else name for name in frame.columns]
+    made = words.str.replace_all(_FORMULA, "${1}'${2}")
+    names = [re.sub(_FORMULA, r"\1'\2", name) for name in frame.columns]
     return frame.with_columns(made.name.keep()).rename(dict(zip(frame.columns, names, strict=True)))
 
 

@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rankandfile.model.settings import Finding, Launcher
+from rankandfile.recorder_names import DUMP_FILE, OLD_DUMP_FILE
 
 _OURS = re.compile(r"\$\(date \+%Y%m%d-%H%M%S\)")
 _SHELL = re.compile(r"(?:[A-Za-z0-9_./@%+=:,-]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})*\Z")
 _MANIFEST = re.compile(r"(?:[A-Za-z0-9_./@%+=:,-]|\$\([A-Za-z_]\w*\))*\Z")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_PREFIXES = ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "NCCL_DEBUG_FILE")
+_PREFIXES = (DUMP_FILE, OLD_DUMP_FILE, "NCCL_DEBUG_FILE")
 
 
 def corrected(findings: Sequence[Finding]) -> dict[str, str | None]:

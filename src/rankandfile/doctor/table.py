@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from rankandfile.model.known import recorder_names
+from rankandfile import recorder_names
 
 Release = tuple[int, int]
 Kind = Literal["flag", "number", "text"]
@@ -51,6 +51,11 @@ class Variable(NamedTuple):
     def name(self) -> str:
         return self.spellings[0].name
 
+    @property
+    def since(self) -> str:
+        """From which release on it has the default that it has today, in words."""
+        return f"torch {shown(self.defaults[-1][0])}"
+
     def default(self, release: Release | None) -> str | None:
         """None: nothing tells, because the release does not or the default changed over the releases."""
         values = [value for since, value in self.defaults if release is None or since <= release]
@@ -72,18 +77,20 @@ def _renamed(name: str, kind: Kind, *defaults: tuple[Release, str], source: str)
 
 
 RING = Variable(
-    # Up to 2.9 the pipe is made only where the ring was asked for by its old name.
     (
         Spelling(recorder_names.RING, recorder_names.RING_SINCE, recorder_names.RING_MAKES_PIPE),
         Spelling(recorder_names.OLD_RING, recorder_names.OLD_RING_SINCE),
     ),
     "number",
-    (((2, 2), "0"), ((2, 11), "2000")),
+    ((recorder_names.OLD_RING_SINCE, "0"), (recorder_names.KEEPS_BY_ITSELF, recorder_names.ENTRIES)),
     "B",
 )
 DUMP = _one("TORCH_NCCL_DUMP_ON_TIMEOUT", (2, 2), "flag", ((2, 2), "0"), ((2, 7), "1"), source="B")
 PATH = Variable(
-    (Spelling("TORCH_FR_DUMP_TEMP_FILE", (2, 8)), Spelling("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", (2, 2))),
+    (
+        Spelling(recorder_names.DUMP_FILE, recorder_names.DUMP_FILE_SINCE),
+        Spelling(recorder_names.OLD_DUMP_FILE, recorder_names.OLD_DUMP_FILE_SINCE),
+    ),
     "text",
     (
         ((2, 2), "/tmp/nccl_trace_rank_"),

@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankandfile.evidence.files.blobs import Blob
-from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.decoded import UNREAD, Decoded
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.patience import Patience
-from rankandfile.evidence.files.pool import UNREAD, Task, decode_all
+from rankandfile.evidence.files.pool import Task, decode_all
 from rankandfile.evidence.files.walk import walk
-from rankandfile.evidence.raw import RawNote
+from rankandfile.evidence.raw import RawDump, RawNote
 from rankandfile.evidence.reading import NotACase, Reading
+from rankandfile.evidence.tables.room import Room
 from rankandfile.evidence.text.logs.raw import MOST_COMPARED, RawLog
+from rankandfile.model.ledger import NO_ROOM
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
-
-_TOO_MUCH = "not kept: what was read before takes all the memory that reading may use"
 
 OnProgress = Callable[[int, int], None]
 
@@ -56,6 +56,9 @@ def load(
 
         if case_dir.is_case_dir(paths[0]):
             _all_its_own(paths[0], limits or Limits())
+            from rankandfile.evidence.pack import opening
+
+            opening.probe(paths[0], str(paths[0]), limits or Limits())
             return case_dir.read(paths[0])
     if len(paths) == 1 and _may_be_pack(paths[0]):
         from rankandfile.evidence.pack import opening
@@ -67,11 +70,12 @@ def load(
     blobs, notes = walk(paths, spool, limits, patience)
     warming = threading.Thread(target=_warm, args=(meanwhile,), daemon=True)
     warming.start()
-    files = decode(blobs, limits, jobs, on_progress, patience)
+    room = Room(limits.memory_bytes)
+    files = decode(blobs, limits, room, jobs, on_progress, patience)
     warming.join()
     from rankandfile.evidence.sorting import case_of
 
-    return case_of(files, notes, reading or Reading())
+    return case_of(files, notes, reading or Reading(), room)
 
 
 def _warm(meanwhile: Callable[[], object]) -> None:
@@ -103,20 +107,20 @@ def _may_be_pack(path: Path) -> bool:
 def decode(
     blobs: Sequence[Blob],
     limits: Limits,
+    room: Room,
     jobs: int | None = None,
     on_progress: OnProgress | None = None,
     patience: Patience | None = None,
 ) -> list[tuple[Blob, Decoded]]:
     """What each of these files holds, in their order."""
     answers: dict[int, Decoded] = {}
-    logs, kept = _Logs(), 0
+    logs = _Logs()
 
     def receive(index: int, decoded: Decoded) -> None:
-        nonlocal kept
-        kept += decoded.bytes
-        if kept > limits.kept_bytes:
-            kept -= decoded.bytes
-            decoded = Decoded(UNREAD, [], [RawNote("", _TOO_MUCH)])
+        if not room.take(decoded):
+            # Whose dump it is, is still told: its rank is then not taken for one that left none.
+            dumps = [RawDump(one.format, one.version, rank=one.rank) for one in decoded.dumps]
+            decoded = Decoded(UNREAD, dumps, [RawNote("", f"not kept: {NO_ROOM}")])
         answers[index] = decoded
         if decoded.log is not None:
             logs.came(decoded.log)

@@ -10,19 +10,20 @@ from msgspec.structs import replace
 from rankandfile.evidence.exits import table as exits
 from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.files.blobs import Blob
-from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.decoded import UNREAD, Decoded
 from rankandfile.evidence.owners.attempts import attempts
 from rankandfile.evidence.owners.ranks import give_ranks
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.ring import sources
 from rankandfile.evidence.tables.assemble import assemble
 from rankandfile.evidence.tables.part import Part
+from rankandfile.evidence.tables.room import Room
 from rankandfile.evidence.text.logs.assemble import LogPart
 from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.model.case import Case
 from rankandfile.model.errors import UserError
-from rankandfile.model.ledger import Note
+from rankandfile.model.ledger import NO_ROOM, Note
 
 from .owners.known_processes import known_processes
 from .owners.owner_by_path import whose
@@ -46,8 +47,10 @@ class FileContents(Struct):
 _LEFT = ("cgroup", "core", "core_pattern")
 
 
-def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], reading: Reading) -> Case:
-    """The case in these files, in the files' order."""
+def case_of(
+    files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], reading: Reading, room: Room | None = None
+) -> Case:
+    """The case in these files, in the files' order, as far as there is room for it."""
     found = FileContents(notes=list(notes))
     for blob, decoded in files:
         _take(found, blob, decoded)
@@ -69,7 +72,9 @@ def case_of(files: Sequence[tuple[Blob, Decoded]], notes: Sequence[Note], readin
     recorded = {one for part, ran in found.sources if part.set_aside is None for one in ran}
     ran, more = sources.sources(recorded, sources.copies(blob for blob, _ in files) if recorded else {})
     found.notes += more
-    case = assemble(found.dumps, found.notes, found.stacks, found.logs, [*found.ends, *found.left], known)
+    case = assemble(
+        found.dumps, found.notes, found.stacks, found.logs, [*found.ends, *found.left], known, room
+    )
     return replace(case, sources=ran)
 
 
@@ -92,7 +97,8 @@ def keep_one_attempt(parts: Sequence[Part], chosen: int | None) -> list[Note]:
 
 def _take(found: FileContents, blob: Blob, decoded: Decoded) -> None:
     found.notes += [Note(file=blob.source, where=note.where, what=note.what) for note in decoded.notes]
-    parts = [Part(raw, blob.source, blob.written_ns) for raw in decoded.dumps]
+    why = NO_ROOM if decoded.kind == UNREAD else None
+    parts = [Part(raw, blob.source, blob.written_ns, set_aside=why) for raw in decoded.dumps]
     found.dumps += parts
     found.sources += [(part, decoded.sources) for part in parts if decoded.sources]
     if decoded.stacks is not None:

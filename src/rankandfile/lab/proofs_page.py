@@ -28,13 +28,20 @@ def write_page(page: Path, proofs: Sequence[Proof]) -> None:
 def _of_sets(proofs: Sequence[Proof]) -> Iterator[str]:
     """A row for each patch; cases without one are counted."""
     offered = [proof for proof in proofs if proof.title]
+    refused = [proof for proof in proofs if not proof.title and proof.words]
     sets = dict.fromkeys(proof.scenario.partition("/")[0] for proof in proofs)
     cases = {proof.scenario for proof in proofs}
     held, with_one = sum(proof.held for proof in offered), len({proof.scenario for proof in offered})
+    failed = sum(proof.ran and not proof.held for proof in offered)
+    unseen = len(offered) - held - failed
     yield f"* {len(cases)} programs that hang, of {len(sets)} opened sets: {', '.join(sets)}"
     yield (
-        f"* {len(offered)} patches offered for {with_one} of them, {held} proved by a run; refused or without a "
-        f"place for the other {len(cases) - with_one}"
+        f"* {len(offered)} patches offered for {with_one} of them: {held} proved by a run, {failed} that did not hold"
+        + (f", {unseen} not run (something that the program needs was not installed)" if unseen else "")
+    )
+    yield (
+        f"* refused, with the reason, for {len(refused)}; nothing to say of a patch for the other "
+        f"{len(cases) - with_one - len(refused)}: no place in the source, or no pattern for the cause"
     )
     yield f"* places diagnosed from the sets' own evidence; guards; Python {platform.python_version()}"
     yield ""
@@ -42,6 +49,11 @@ def _of_sets(proofs: Sequence[Proof]) -> Iterator[str]:
     yield "| --- | --- | --- |"
     for proof in offered:
         yield f"| `{proof.scenario}` | {proof.title} | {_said(proof)} |"
+    yield ""
+    yield "| program | why there is no patch |"
+    yield "| --- | --- |"
+    for proof in refused:
+        yield f"| `{proof.scenario}` | {_cut(proof.words)} |"
 
 
 def _lines(proofs: Sequence[Proof]) -> Iterator[str]:
@@ -51,9 +63,8 @@ def _lines(proofs: Sequence[Proof]) -> Iterator[str]:
     for what, words in (("remedy", "patches"), ("probe", "probes")):
         of_it = [proof for proof in proofs if proof.what == what]
         if of_it:
-            held = sum(proof.held for proof in of_it)
-            yield f"* {held} of {len(of_it)} {words} hold"
-            offered = sum(bool(proof.pattern) for proof in of_it)
+            held, offered = sum(proof.held for proof in of_it), sum(bool(proof.pattern) for proof in of_it)
+            yield f"* {held} of {offered} {words} hold"
             if what == "remedy":
                 yield f"* {offered} offered, {held} proved by a run, {len(of_it) - offered} refused or without a place"
     origin = "diagnosed from a fresh hang" if proofs and proofs[0].origin == "diagnosis" else "as stated"
@@ -71,6 +82,12 @@ def _lines(proofs: Sequence[Proof]) -> Iterator[str]:
 def _said(proof: Proof | None) -> str:
     if proof is None:
         return ""
-    words = proof.words if len(proof.words) <= _LONGEST else proof.words[: _LONGEST - 1] + "…"
-    words = words.replace("|", "\\|").replace("`", "'").replace("<", "&lt;")
-    return words if proof.held else f"**does not hold**: {words}"
+    words = _cut(proof.words)
+    if proof.held or not (proof.title or proof.pattern):
+        return words  # where it was refused, why
+    return f"**does not hold**: {words}" if proof.ran else f"not run: {words}"
+
+
+def _cut(words: str) -> str:
+    words = words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
+    return words.replace("|", "\\|").replace("`", "'").replace("<", "&lt;")

@@ -20,6 +20,7 @@ from rankandfile.lab.run import ScenarioError, lacking, run_scenario
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import build
 from rankandfile.model.causes import CAUSES
+from rankandfile.model.ranks import format_ranks
 from rankandfile.source.files.tree import SourceTree, open_tree
 from rankandfile.source.probes import probes
 from rankandfile.source.remedies import Patch, Problem, Refusal, patched
@@ -42,6 +43,8 @@ class Proof(msgspec.Struct, kw_only=True):
     origin: Origin
     plain: bool
     held: bool
+    ran: bool = True
+    """False where this machine lacks what the program needs."""
     pattern: str = ""
     title: str = ""
     words: str = ""
@@ -159,7 +162,8 @@ def finishes(scenario: Scenario, src: Path, control: Path) -> tuple[bool, str]:
         return False, str(error).splitlines()[0]
     wanted = bool if scenario.cause == "raised" else (lambda code: not code)
     if outcome != "finished" or not all(map(wanted, codes.values())):
-        return False, f"{outcome}, exit codes {codes}: {_last_words(control)}"
+        words = f"{outcome}, exit codes {codes}: {_last_words(control)}"
+        return False, words if outcome == "finished" else f"{words}; {_standing(scenario, control)}"
     if problems := verify.equal_sequences(_log(scenario, control)):
         return False, f"finished, but the ranks did not do the same: {problems[0]}"
     return True, f"finished, {sum(1 for _ in _log(scenario, control).calls)} calls"
@@ -217,6 +221,16 @@ def _divergence(log: calls.CallLog) -> str:
             if mine != longest[: len(mine)]:
                 return f"rank {rank} on {group.desc or group.name}"
     return ""
+
+
+def _standing(scenario: Scenario, control: Path) -> str:
+    """The last call of each rank: a patch that only lets the job hang elsewhere shows by it."""
+    last = {call.rank: call for call in _log(scenario, control).calls}
+    places: dict[str, list[int]] = {}
+    for rank, call in sorted(last.items()):
+        where = f" ({call.site[0]}:{call.site[1]})" if call.site else ""
+        places.setdefault(f"{call.op}{where}", []).append(rank)
+    return ", ".join(f"{format_ranks(ranks)} in {place}" for place, ranks in places.items())
 
 
 def _last_words(control: Path) -> str:

@@ -34,6 +34,9 @@ FAMILIES: dict[Family, str] = {
     "honesty": "Honesty",
 }
 
+#: Of a send or receive that was not made, as whoever names its rank begins.
+LEFT_MESSAGE_OUT = "left out a message"
+
 _FOLDER = "rankandfile.reason.causes"
 _LAST = 1 << 20
 

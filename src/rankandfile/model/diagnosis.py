@@ -144,6 +144,10 @@ class Alternative(Struct):
     """The evidence that would tell it from the verdict."""
 
 
+#: The title of a remedy for which there is no patch; its text alone says what is to be decided.
+BY_HAND = "By hand"
+
+
 class Remedy(Struct):
     title: str
     text: str

@@ -35,6 +35,9 @@ DISAGREE = "sources disagree"
 UNKNOWN_OPERATION = "operation"
 
 
+#: Why a file is set aside, and the note on it: this process would have taken more memory than it may.
+NO_ROOM = "what was read before takes all the memory that reading may use (--limit-memory allows more)"
+
 #: The place in notes on what a verdict would have said, and the tables of the case do not show.
 NOT_SAID = "not said"
 

@@ -11,7 +11,7 @@ from rankandfile.reason import lookup
 from rankandfile.reason.calls.lost_history import missing_history
 from rankandfile.reason.calls.requests import asked, claims_at, sides
 from rankandfile.reason.calls.split_pairs import Pair, Pairs, disagreeing
-from rankandfile.reason.calls.split_sums import Exchange, exchange, odd_one_out
+from rankandfile.reason.calls.split_sums import Exchange, exchange
 from rankandfile.reason.divergence import in_all_records, in_document, threads
 from rankandfile.reason.divergence.divergence_point import made_before as made_before
 from rankandfile.reason.divergence.find import find_divergence
@@ -29,7 +29,8 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.all_joined import perhaps_members, unseen_member
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.finders.other_arguments import other_arguments
-from rankandfile.reason.finders.transfer_halves import Amount, Unlike, amount, other_amount, unlike_halves
+from rankandfile.reason.finders.roots_differ import differently_named as differently_named
+from rankandfile.reason.finders.transfer_halves import other_amount
 from rankandfile.reason.ranks.activity import activities
 from rankandfile.reason.ranks.at_work import works
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, world_of
@@ -39,11 +40,10 @@ from rankandfile.reason.ranks.from_logs.counters import Counter, counters
 from rankandfile.reason.ranks.from_logs.departures import place_in
 from rankandfile.reason.ranks.from_logs.nccl_setups import Setup, setups
 from rankandfile.reason.ranks.from_logs.over import anybody_waited
-from rankandfile.reason.ranks.from_logs.said_to_skip import caught_by, said_to_skip
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
-from rankandfile.reason.ranks.named_roots import is_further_on as is_further_on
-from rankandfile.reason.ranks.named_roots import named_roots
+from rankandfile.reason.ranks.named_roots import named_roots as named_roots
+from rankandfile.reason.ranks.named_roots import recorded_roots as recorded_roots
 from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.waits.backends import on_hosts_alone
 from rankandfile.reason.waits.ended_ranks import died_first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.model.causes import CAUSES
+from rankandfile.model.causes import CAUSES, LEFT_MESSAGE_OUT
 from rankandfile.model.claims import LeftOut, NeverIssued
 from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import parse_ranks
@@ -35,8 +35,21 @@ def _by_nobody(verdict: Verdict) -> str:
         return "cause open"
     if verdict.cause == "order_inversion":
         return "ranks came to their calls in different orders"
-    return "ranks went different ways" if verdict.family == "paths" else cause_words(verdict.cause)
+    return (
+        "ranks went different ways"
+        if verdict.family == "paths"
+        else _DISAGREED.get(verdict.cause, "") or cause_words(verdict.cause)
+    )
 
+
+#: Where the arguments do not fit together, and nothing tells whose are wrong.
+_DISAGREED = {
+    "dtype_mismatch": "ranks asked for different dtypes",
+    "group_mismatch": "ranks made different groups, or in another order",
+    "root_mismatch": "ranks took different ranks for the root",
+    "size_mismatch": "ranks asked for different sizes",
+    "split_mismatch": "ranks send other amounts than are expected",
+}
 
 #: What ranks did that took another branch, where no condition was seen: as much as their calls show.
 _BY_CALLS = {
@@ -64,7 +77,12 @@ def _did(verdict: Verdict) -> str:
         return "made other groups than the others"
     if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:
         return "wait for each other's messages"
-    return (found.did if found is not None else "") or f"({cause_words(verdict.cause)})"
+    if verdict.cause == "skipped_collective" and all(
+        (one.doing or "").startswith(LEFT_MESSAGE_OUT) for one in verdict.named
+    ):
+        return LEFT_MESSAGE_OUT
+    did = (found.did if found is not None else "") or f"({cause_words(verdict.cause)})"
+    return f"were {did[4:]}" if did.startswith("was ") and len(verdict.named) > 1 else did
 
 
 def _goes_on(verdict: Verdict) -> bool:
@@ -82,7 +100,7 @@ def sure(verdict: Verdict) -> str:
 def cause_beside(verdict: Verdict) -> str:
     """The cause in words, where the headline says what was done instead."""
     told = verdict.cause in ("undetermined", "no_hang") or verdict.ordinary
-    by_its_name = not verdict.named and verdict.family != "paths"
+    by_its_name = not verdict.named and verdict.family != "paths" and verdict.cause not in _DISAGREED
     return "" if told or by_its_name else cause_words(verdict.cause)
 
 

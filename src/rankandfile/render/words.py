@@ -60,9 +60,13 @@ def call_text(call: Call | None, group: str | None = None) -> str:
         words.append(f"of {call.group}")
     if call.file is not None:
         words.append(place_text(base_name(call.file), call.line))
+    said = " ".join(words)
     if call.detail:
-        words.append(call.detail)
-    return plain(" ".join(words))
+        # Of a line and a number, which is which.
+        said += (
+            f", {call.detail}" if call.file is not None and call.detail[0].isalnum() else f" {call.detail}"
+        )
+    return plain(said)
 
 
 def base_name(path: str) -> str:

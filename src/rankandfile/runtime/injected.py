@@ -9,11 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rankandfile.recorder_names import ENTRIES, KEEPS_BY_ITSELF, OLD_RING, RING, RING_SINCE
 from rankandfile.runtime import answering, own_streams
 
-#: The recorder of torch kept nothing by default before this release, and had another name before the second.
-_KEEPS_BY_ITSELF, _NEW_NAME = (2, 11), (2, 8)
-_ENTRIES = "2000"
 #: Position of the rank among the arguments of `init_process_group`.
 _RANK_AT = 4
 
@@ -83,6 +81,6 @@ def _settings_of_this_torch() -> None:
     import torch
 
     release = tuple(int(part) for part in torch.__version__.split(".")[:2])
-    names = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
-    if release < _KEEPS_BY_ITSELF and not any(name in os.environ for name in names):
-        os.environ[names[0] if release >= _NEW_NAME else names[1]] = _ENTRIES
+    named = RING in os.environ or OLD_RING in os.environ
+    if release < KEEPS_BY_ITSELF and not named:
+        os.environ[RING if release >= RING_SINCE else OLD_RING] = ENTRIES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -32,13 +33,18 @@ def make_private(folder: Path) -> None:
     Whoever comes first can put anything under its name: a folder of their own, or a link to one of this user's, in
     which files would then be made, and old ones removed.
     """
-    try:
+    with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    except FileExistsError:
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode):
-            raise NotADirectoryError(f"{folder} is a link, or no folder: remove it") from None
-        if found.st_uid != os.getuid():
-            raise PermissionError(f"{folder} belongs to another user") from None
-        if stat.S_IMODE(found.st_mode) & 0o022:
-            folder.chmod(0o700)
+    # Looked at and closed by one handle: what has this name may be another one a moment later.
+    try:
+        found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except NotADirectoryError:
+        raise NotADirectoryError(f"{folder} is a link, or no folder: remove it") from None
+    try:
+        state = os.fstat(found)
+        if state.st_uid != os.getuid():
+            raise PermissionError(f"{folder} belongs to another user")
+        if stat.S_IMODE(state.st_mode) & 0o022:
+            os.fchmod(found, 0o700)
+    finally:
+        os.close(found)

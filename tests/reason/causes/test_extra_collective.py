@@ -38,20 +38,6 @@ def test_the_ring_lost_the_call_that_was_one_too_many() -> None:
     assert any("history before seq 52" in missing.what for missing in verdict.missing_evidence)
 
 
-def test_who_left_the_common_path_first_where_everyone_ends_on_another() -> None:
-    """Rank 2 repeats a sum; from then on the others' values are wrong, and each repeats sums of its own."""
-    again = loops.BACKWARD._replace(site="average.py:30")
-    last = loops.BACKWARD._replace(size=1, site="inventory.py:12")
-    programs: dict[int, list[Step]] = {
-        0: [*loop([loops.BACKWARD], 6), again, loops.BACKWARD, again, loops.BACKWARD, loops.BACKWARD],
-        1: [*loop([loops.BACKWARD], 7), again, loops.BACKWARD, again, last],
-        2: [*loop([loops.BACKWARD], 5), again, loops.BACKWARD, again, loops.BACKWARD, loops.BACKWARD, again],
-    }
-    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs))).verdicts[0]
-    assert (verdict.cause, blamed(verdict)) == ("extra_collective", [2])
-    assert verdict.divergence is not None and verdict.divergence.seq == 6
-
-
 def test_a_call_made_twice_in_every_round_is_one_story_from_its_first_time_on() -> None:
     """Three calls of one size, and a rank that makes the first of them again from the sixth round on: every few rounds
     all of them stand at the same line, by chance."""

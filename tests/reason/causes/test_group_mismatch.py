@@ -69,6 +69,24 @@ def test_two_groups_that_are_both_whole_leave_open_which_was_meant() -> None:
     assert verdict.suspects and "the calls do not tell" in verdict.sentence
 
 
+@pytest.mark.parametrize(("others", "cause"), [("tp", "group_mismatch"), ("none", None)])
+def test_in_a_circle_the_group_of_all_in_place_of_ones_own(others: str, cause: str | None) -> None:
+    """Rank 2's group is not known to its mesh, and a call without one is on the group of all."""
+    groups = {"tp0": [0, 1], "tp1": [2, 3], "dp0": [0, 2], "dp1": [1, 3]}
+
+    def steps(rank: int) -> list[Step]:
+        tp, dp = f"tp{rank // 2}", f"dp{rank % 2}"
+        usual = loop([Call(tp, "all_reduce", 64, "a.py:17"), Call(dp, "all_reduce", 64, "a.py:33")], 6)
+        own = WORLD if rank == 2 or others == "none" else tp
+        return [*usual, Call(own, "all_reduce", 8, "a.py:30"), *usual]
+
+    descs = {name: f"mesh_{name[:2]}" for name in groups}
+    programs = {rank: steps(rank) for rank in range(4)}
+    verdict = best(case_of(Job({WORLD: list(range(4)), **groups}, programs, descs=descs, backend="gloo")))
+    assert (verdict.cause == "group_mismatch") is (cause is not None)
+    assert cause is None or (verdict.confidence, blamed(verdict)) == ("supported", [2])
+
+
 REGIONS = """\
 import torch.distributed as dist
 

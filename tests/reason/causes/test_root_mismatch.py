@@ -6,6 +6,7 @@ from support.reason import gloo_jobs
 from support.reason.building import WORLD, Call, Job, Step, case_of, loop
 from support.reason.witnesses import C10D, Witnesses, best, blamed
 
+from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
 
@@ -161,3 +162,40 @@ def test_who_is_further_on_in_the_same_row_of_calls_is_a_witness() -> None:
 
 def test_where_each_may_have_its_turn_the_next_call_proves_nothing() -> None:
     assert blamed(passing(4, {0: 3, 2: 2, 3: 3})) == []
+
+
+def test_who_asked_for_another_size_is_not_in_the_same_turn() -> None:
+    """Of rank 2 there is no dump: its watchdog tells what it asked for."""
+    ranks = [0, 1, 2, 3]
+    call = Call(WORLD, "broadcast", 64, "a.py:7")
+    job = Job(
+        {WORLD: ranks},
+        {rank: loop([call], 3) for rank in ranks},
+        stalled=frozenset({(WORLD, 3)}),
+        backend="gloo",
+    )
+    for size, one_call in ((64, True), (256, False)):
+        witnesses = Witnesses(case_of(job, lost=[2]))
+        for rank in ranks:
+            root = 2 if rank == 2 else 0
+            asked = f"broadcast: src={root}\nbroadcast: group_src={root}"
+            witnesses.stack(rank, [("broadcast", C10D, 3151), ("adopt", "/workspace/a.py", 7)], asked=asked)
+        witnesses.gave_up(2, 3, "BROADCAST", size)
+        assert (best(witnesses).cause == "root_mismatch") is one_call
+
+
+def without_dumps(*numbers: int) -> Verdict:
+    """Stacks on one line, of which rank 0 names another root, and watchdogs that gave up on calls of these numbers."""
+    witnesses = Witnesses(Case(world_size=len(numbers)))
+    for rank, number in enumerate(numbers):
+        root = 0 if rank == 0 else 1
+        asked = f"broadcast: src={root}\nbroadcast: group_src={root}"
+        witnesses.stack(rank, [("broadcast", C10D, 3151), ("adopt", "/workspace/a.py", 7)], asked=asked)
+        witnesses.gave_up(rank, number, "BROADCAST", group="default_pg")
+    return best(witnesses)
+
+
+def test_on_one_line_by_stacks_alone_the_watchdogs_numbers_tell_whether_it_is_one_call() -> None:
+    verdict = without_dumps(55, 55, 55)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("root_mismatch", "supported", [0])
+    assert without_dumps(55, 56, 55).confidence == "hypothesis"

@@ -10,7 +10,6 @@ from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidde
 from support.reason.witnesses import (
     C10D,
     IN_ALL_REDUCE,
-    IN_BARRIER,
     Frame,
     Witnesses,
     best,
@@ -54,15 +53,6 @@ def test_a_past_that_went_both_ways_names_nobody() -> None:
     rounds: list[Step] = [*[often, often, seldom] * 3, often]
     programs = {0: [*rounds, often], 1: [*rounds, seldom]}
     assert blamed(diagnose(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))).verdicts[0]) == [1]
-
-
-def test_a_stack_in_another_call_than_all_others() -> None:
-    witnesses = absent_rank.lost().stack(2, IN_BARRIER)
-    assert blamed(best(witnesses)) == [], "where the others are is not known"
-    for rank in absent_rank.OTHERS:
-        witnesses.stack(rank, IN_ALL_REDUCE)
-    verdict = best(witnesses)
-    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [2])
 
 
 def test_a_stack_in_the_same_call_as_all_others_is_innocent() -> None:
@@ -227,11 +217,10 @@ def verdict_of(left_out: int | None, stages: int) -> Verdict:
     return diagnose(case_of(Job({WORLD: ranks, "pp": ranks}, programs, backend="gloo"))).verdicts[0]
 
 
-def test_whoever_left_it_out_or_awaits_too_much() -> None:
+def test_halves_that_do_not_fit_are_said_and_nobody_is_blamed() -> None:
     verdict = verdict_of(2, 4)
-    assert (verdict.cause, verdict.confidence, verdict.culprits) == ("skipped_collective", "supported", [])
-    assert {a.culprits for a in verdict.alternatives} == {"2", "3"}
-    assert "Rank 1 made the send at numbers.py:40" in verdict.sentence
+    assert (verdict.cause, verdict.culprits) == ("size_mismatch", [])
+    assert "skipped_collective" in {other.cause for other in verdict.alternatives}
 
 
 def test_a_healthy_one() -> None:

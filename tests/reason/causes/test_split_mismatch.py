@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from support.reason import exchanges, gloo_jobs
+from support.reason import exchanges
 from support.reason.building import WORLD, Call, Job, Step, case_of, loop
-from support.reason.witnesses import C10D, Witnesses, best, blamed
+from support.reason.witnesses import C10D, Witnesses, blamed
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
-
-
-def test_a_message_of_another_size_than_expected() -> None:
-    witnesses = gloo_jobs.gloo(op="all_to_all").event(
-        "gloo_size_disagrees", "messenger", 1, "op.preamble.length <= op.nbytes. 1024 vs 896"
-    )
-    verdict = best(witnesses.case)
-    assert (verdict.cause, blamed(verdict)) == ("split_mismatch", [])
-    assert "rank 1 got a message of another size" in verdict.sentence
 
 
 def test_sums_alone_blame_nobody() -> None:

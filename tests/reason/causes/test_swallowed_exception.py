@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.reason import absent_rank, exchanges
+from support.reason import absent_rank
 from support.reason.building import WORLD, Job, Step, case_of, loop
 from support.reason.witnesses import Witnesses, best, blamed
 
@@ -24,22 +24,3 @@ def test_an_exception_that_all_met_sets_nobody_apart() -> None:
     for rank in range(4):
         witnesses.raised(rank, "OSError: bad shard")
     assert best(witnesses).cause == "skipped_collective"
-
-
-SKIPPED = "WARNING bad sample, batch skipped: token 7"
-
-
-def test_the_one_that_says_it_left_something_out() -> None:
-    verdict = exchanges.exchange((2, SKIPPED, 2.0), given=24)
-    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [2])
-    assert SKIPPED in verdict.sentence
-    verdict = exchanges.exchange((2, "WARNING KeyError ignored, sample dropped", 2.0), given=24)
-    assert (verdict.cause, blamed(verdict)) == ("swallowed_exception", [2])
-
-
-def test_it_counts_for_nothing_where_others_say_it_too_or_long_before_or_where_the_sums_agree() -> None:
-    assert blamed(exchanges.exchange((2, SKIPPED, 2.0), (0, SKIPPED, 90.0), given=24)) == []
-    assert blamed(exchanges.exchange((2, SKIPPED, 2.0), (2, SKIPPED, 400.0), given=24)) == []
-    assert blamed(exchanges.exchange((2, SKIPPED, 400.0), given=24)) == []
-    assert blamed(exchanges.exchange((2, SKIPPED, -5.0), given=24)) == []
-    assert blamed(exchanges.exchange((2, SKIPPED, 2.0))) == []

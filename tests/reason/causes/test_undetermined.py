@@ -25,7 +25,7 @@ def test_one_against_one_name_nobody() -> None:
 def test_who_never_spoke_is_shown_and_not_blamed() -> None:
     verdict = best(no_dumps.all_gave_up(besides=(1,)).log(1, 1))
     assert (verdict.hang, verdict.cause, blamed(verdict)) == (True, "undetermined", [])
-    assert "Rank 1 never spoke of it" in verdict.sentence
+    assert "Rank 1 left no line about it" in verdict.sentence
     assert verdict.alternatives[0].culprits == "1"
 
 

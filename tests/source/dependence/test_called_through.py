@@ -4,11 +4,7 @@ given, a listener, an object made to have anything put into it, the key of an or
 from __future__ import annotations
 
 import pytest
-from support.source.toy_runs import tree
-
-from rankandfile.source.dependence import why
-from rankandfile.source.flow import conditions_at
-from rankandfile.source.program.modules import Program
+from support.source.levels import level
 
 _HEAD = """
 from types import SimpleNamespace
@@ -137,28 +133,20 @@ class Patience:
 }
 
 
-def level(text: str) -> str:
-    """Of the condition right above the collective."""
-    text = _HEAD + text.replace("OWN", _OWN)
-    program = Program(tree({"p.py": text}))
-    module = program.module("p.py")
-    line = next(i for i, words in enumerate(text.splitlines()) if "dist.barrier()" in words)
-    function = module.function_at(line) if module is not None else None
-    assert function is not None
-    levels = {why(program, function, condition).level for condition in conditions_at(function, line)}
-    return levels.pop() if len(levels) == 1 else str(levels)
+def _level(text: str) -> str:
+    return level(_HEAD + text.replace("OWN", _OWN))
 
 
 @pytest.mark.parametrize("text", VARYING.values(), ids=VARYING)
 def test_what_comes_from_a_ranks_own_data_varies(text: str) -> None:
-    assert level(text) == "varying"
+    assert _level(text) == "varying"
 
 
 @pytest.mark.parametrize("text", UNIFORM.values(), ids=UNIFORM)
 def test_what_all_have_is_uniform(text: str) -> None:
-    assert level(text) == "uniform"
+    assert _level(text) == "uniform"
 
 
 @pytest.mark.parametrize("text", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_is_not_known_is_not_called_uniform(text: str) -> None:
-    assert level(text) == "unknown"
+    assert _level(text) == "unknown"

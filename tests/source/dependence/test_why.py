@@ -399,3 +399,22 @@ if stage.first:
 """
     )
     assert (found.level, found.source) == ("varying", "rank_api")
+
+
+def test_what_the_items_of_a_loop_are_given_is_not_how_many_there_are() -> None:
+    body = """
+class Suite:
+    def __init__(self):
+        self.metrics = [cls() for cls in METRICS]
+    def update(self, words):
+        for m in self.metrics:
+            m.{grow}(words)
+    def results(self):
+        for one in self.metrics:
+            dist.barrier()
+suite = Suite()
+suite.update(open(f"part{dist.get_rank()}").read())
+suite.results()
+"""
+    assert of(body.replace("{grow}", "update"), "for one").level != "varying"
+    assert of(body.replace("m.{grow}", "self.metrics.extend"), "for one").level == "varying"

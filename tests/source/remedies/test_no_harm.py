@@ -52,6 +52,33 @@ def test_things_with_a_name_are_not_cut_off(items: str) -> None:
     assert "things with a name" in refused(files, "# each")
 
 
+@pytest.mark.parametrize("round_", ["hook(self)", "hook.after(self)"])
+def test_hooks_that_ranks_have_otherwise_are_not_cut_off(round_: str) -> None:
+    files = train(
+        f"""class Meter:
+    def after(self, engine):
+        dist.all_reduce(engine.total)
+
+
+class Engine:
+    def __init__(self):
+        self.hooks = [Meter()]
+
+    def fire(self):
+        for hook in self.hooks:  # each
+            {round_}
+"""
+    )
+    assert "what the item itself does" in refused(files, "# each")
+
+
+def test_a_method_of_a_batch_is_no_hook() -> None:
+    files = train(
+        "def fit(batches):\n    for batch in batches:  # each\n        dist.all_reduce(batch.to('cpu'))\n"
+    )
+    assert changed(files, "# each")
+
+
 def test_items_of_a_kind_are() -> None:
     files = train("def fit(batches):\n    for batch in batches:  # each\n        dist.all_reduce(batch)\n")
     assert changed(files, "# each")

@@ -555,20 +555,13 @@ def test_a_hostile_source_gets_no_patch_and_no_crash(text: str) -> None:
     probes(where, One())
 
 
-def test_the_first_rank_names_the_root() -> None:
-    files = train(
-        """def adopt(vector, owner, group):
-    if owner is not None:
-        print(owner)
-    dist.broadcast(vector, src=owner, group=group)
-    dist.broadcast(vector, src=owner)
-"""
-    )
-    first = Site((0, 1), "broadcast", "train.py", 7, "adopt")
-    second = Site((0, 1), "broadcast", "train.py", 8, "adopt")
-    known = {"cause": "root_mismatch"}
-    assert "src=as_first_rank(owner, group)" in changed(files, "is not None", sites=(first,), **known)[-1]
-    assert "src=guard.share(owner)" in changed(files, "is not None", sites=(second,), **known)[-1]
+@pytest.mark.parametrize(
+    ("group", "shared"), [(", group=group", "as_first_rank(owner, group)"), ("", "guard.share(owner)")]
+)
+def test_the_first_rank_names_the_root(group: str, shared: str) -> None:
+    files = train(f"def adopt(vector, owner, group):\n    dist.broadcast(vector, src=owner{group})\n")
+    site = Site((0, 1), "broadcast", "train.py", 5, "adopt")
+    assert f"src={shared}" in changed(files, "def adopt", cause="root_mismatch", sites=(site,))[-1]
 
 
 def test_a_root_that_more_goes_by_is_shared_where_it_is_made() -> None:

@@ -90,7 +90,7 @@ def write_job(
         entries = []
         for record, kind in enumerate(order):
             done = record < min(len(order), calls - 1) - 1
-            at = START_NS + record * 1_000_000
+            at = START_NS + record * 1_000_000 + rank
             entries.append(
                 Entry(kind, record, record + 1, 0, record + 1, at, None, at + 1000 if done else None, done)
             )

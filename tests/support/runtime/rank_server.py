@@ -5,6 +5,7 @@ Run as a program: reads one request per line (JSON), runs it, and answers with o
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import json
@@ -48,6 +49,8 @@ def _run(request: dict[str, Any]) -> dict[str, Any]:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid in pids:
             exits[pids.pop(pid)] = os.waitstatus_to_exitcode(status)
+            with contextlib.suppress(ProcessLookupError):  # what a rank has started (torch's debug server)
+                os.killpg(pid, signal.SIGKILL)
         elif time.monotonic() > deadline:
             for late in pids:
                 os.kill(late, signal.SIGKILL)

@@ -70,6 +70,25 @@ def every_caller() -> list[str]:
     return [str(path), "native" if current.now.native else "python"]
 
 
+def disagrees(in_what: str) -> str:
+    """Rank 1 makes one call otherwise than the others. On gloo, a job hangs of another root, and of nothing else."""
+    path = begin(3)
+    odd, values = rank() == 1, torch.full((4,), float(rank()))
+    if in_what == "root":
+        dist.broadcast(values, src=1 if odd else 0)
+    if in_what == "reduction":
+        dist.all_reduce(values, op=dist.ReduceOp.MAX if odd else dist.ReduceOp.SUM)
+    if in_what == "dtype":
+        dist.broadcast(values.to(torch.int32) if odd else values, src=0)
+    if in_what == "size":
+        dist.broadcast(torch.ones(8) if odd else values, src=0)
+    if in_what == "nothing":
+        dist.broadcast(values, src=2)
+        dist.reduce(values, dst=2, op=dist.ReduceOp.MAX)
+    end()
+    return str(path)
+
+
 HANGS = ("killed", "gil", "receive")
 
 

@@ -23,6 +23,8 @@ _QUOTED = (
     re.compile(rf"{_AT}, in [\w.<>]+, (?:by|upon) `(?P<code>[^`]+)`"),
     re.compile(rf"`(?P<code>[^`]+)` is set at {_AT}"),
 )
+#: Where ranks went different ways: of one divergence there is one place.
+_PARTED = re.compile(rf"\bwent (?:another way|different ways)\b[^.`]*? at {_AT}")
 _FURTHER = "that goes back to"
 _ENDING = re.compile(r",? (?:and (?:it is|the ranks) never|reduced over) .*$")
 _CODE = re.compile(r"\bis set at\b|`[^`]*`|\([\w./-]+:\d+\)")
@@ -77,6 +79,13 @@ def untrue_of_code(words: str, sources: Sources) -> Iterator[str]:
                 yield f"`{match['code']}` does not stand at {match['file']}:{line} - {words[:300]}"
 
 
+def two_places(sentence: str) -> Iterator[str]:
+    """A sentence that has ranks part at one place, and at another one."""
+    places = {f"{match['file'].rpartition('/')[2]}:{match['line']}" for match in _PARTED.finditer(sentence)}
+    if len(places) > 1:
+        yield f"they part at {sorted(places)} - {sentence[:300]}"
+
+
 def _spans(text: str, function: str, line: int) -> bool:
     if (
         function in ("most", "its", "the", "that", "round", "step", "place", "which", "turn")
@@ -101,7 +110,7 @@ def _first(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
 
 
 def _stands(text: str, code: str, line: int) -> bool:
-    """Its first word is on that line, and as good as all of them on it and those that go on from there."""
+    """Its first word is on that line (behind a bracket on the next), and nearly all of them on those that follow."""
     lines = text.splitlines()
     if not 1 <= line <= len(lines):
         return False
@@ -109,7 +118,8 @@ def _stands(text: str, code: str, line: int) -> bool:
     wanted = _WORD.findall(code.rstrip(".…"))
     wanted = wanted[:-1] if cut and len(wanted) > 1 else wanted
     there = _WORD.findall(" ".join(lines[line - 1 : line - 1 + _MOST_LINES]))
-    return not wanted or (wanted[0] in _WORD.findall(lines[line - 1]) and set(wanted) <= set(there))
+    begins = " ".join(lines[line - 1 : line + (code[:1] in "{[(")])
+    return not wanted or (wanted[0] in _WORD.findall(begins) and set(wanted) <= set(there))
 
 
 def untrue_of_location(where: Mapping[str, object], sources: Sources) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -31,6 +32,8 @@ class Made(NamedTuple):
     batch: bool = False
     asked: str = ""
     """Types and sizes of what it hands over; empty where the witness does not know them."""
+    peer: int | None = None
+    """Of a send or a receive: to whom, or from whom, where the witness knows it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,8 @@ class Witness:
     """Its calls are all that were read."""
     stands: Mapping[int, frozenset[Place]] = field(default_factory=dict)
     """Rank -> every line that some stack of it shows."""
+    spoke: frozenset[int] = frozenset()
+    """Ranks of which there are lines of logs."""
 
     @cached_property
     def by_rank(self) -> dict[int, list[Made]]:
@@ -61,7 +66,7 @@ class Witness:
     def has(self, rank: int) -> bool:
         """Whether anything is known of such a rank: it is of a group, or left something."""
         members = {each for group in self.groups for each in group.members}
-        known = {*members, *self.by_rank, *self.ends, *self.stands, *self.whole}
+        known = {*members, *self.by_rank, *self.ends, *self.stands, *self.whole, *self.spoke}
         return not known or rank in known
 
 
@@ -211,8 +216,11 @@ def _stands(one: Spoken, rank: int, witness: Witness) -> str:
     if not seen:
         return ""
     name = one.file.rpartition("/")[2]
+    # A stack that a record has kept is of the call that was asked for last.
+    last = {made.group: made.places for made in witness.by_rank.get(rank, ())}
+    shown = (*seen, *(place for places in last.values() for place in places))
     there = any(
-        file.replace("\\", "/").rpartition("/")[2] == name and line == one.line for file, line in seen
+        file.replace("\\", "/").rpartition("/")[2] == name and line == one.line for file, line in shown
     )
     return "" if there else "no stack of it shows that line"
 
@@ -245,6 +253,8 @@ def _did(one: Spoken, rank: int, witness: Witness) -> str:
         return f"its end was {end}" if end is not None and (end[2] or end[0] == 0) else ""
     if rank not in witness.whole or witness.wrapped or not witness.by_rank.get(rank):
         return ""
+    if one.what == "left out a message":
+        return _all_answered(rank, witness)
     peers = witness.by_rank.keys() & witness.whole - {*one.ranks}
     # A witness of places alone does not see what else a call may be another by.
     kinds = _OF_PATHS if witness.tables else _OF_PLACES
@@ -262,6 +272,25 @@ def _did(one: Spoken, rank: int, witness: Witness) -> str:
     if besides and len(mine) >= least and not any(any(_left_out(mine, calls)) for calls in others):
         return "it made no call that another did not"
     return ""
+
+
+def _all_answered(rank: int, witness: Witness) -> str:
+    """Where the witness has transfers at all: whether the rank sent and took as many messages as were asked of it."""
+    between: Counter[tuple[str, int, int]] = Counter()
+    for made in witness.calls:
+        name = next((n for n in ("send", "recv") if _plain(made.op).endswith(n)), None)
+        if name is not None and made.peer is not None:
+            between[name, made.rank, made.peer] += 1
+    if between:
+        owed = [
+            key
+            for (name, one, peer), count in between.items()
+            if peer == rank and count > between[key := ("recv" if name == "send" else "send", rank, one)]
+        ]
+        return "" if owed else f"rank {rank} made its part of every message"
+    ops = [_plain(made.op) for made in witness.calls]
+    sent, asked = (sum(op.endswith(name) for op in ops) for name in ("send", "recv"))
+    return f"{sent} messages were sent, and {asked} asked for" if sent + asked and sent >= asked else ""
 
 
 def _all_alike(rank: int, peer: int, witness: Witness) -> bool:

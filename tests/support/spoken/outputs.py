@@ -18,7 +18,7 @@ from rankandfile.render.card import card
 from rankandfile.render.formats import markdown
 from rankandfile.render.report import page
 
-from .code import Sources, untrue_of_branch, untrue_of_code, untrue_of_location
+from .code import Sources, two_places, untrue_of_branch, untrue_of_code, untrue_of_location
 from .reading import header_of, listed, of_branch, of_cohort, of_sentence, of_wait, ranks_in
 from .statement import Named, Spoken
 
@@ -27,10 +27,12 @@ _LABELS = 8
 _RANKS = re.compile(r"^ranks? (?P<who>[\d,\-]+)(?: on \S+)?: (?P<doing>.*)$", re.IGNORECASE)
 _CITES = re.compile(r" \[(?:[A-Z]+\d[^\[\]]*|[\w./\-]+\.py:\d+)(?:, [^\[\]]*)?\]")
 _BLOCK = re.compile(r"</?(?:p|li|dd|dt|div|h\d|tr|td|th|pre|ul|figcaption|summary)\b[^>]*>")
+#: `rank 1 ▸ waits for ranks 0,2-7: all_gather #21 of default_pg [0-7]`.
+_IN_CIRCLE = re.compile(r"^(?P<who>ranks? [\d,\-]+) *▸ ?waits? for (?P<whom>ranks? [\d,\-]+): (?P<call>.+)$")
 _ROW = re.compile(r"^(?P<who>[^▸]*?)(?: on \S+)? *▸ ?(?P<said>.*)$")
 #: Labels of the card and of its details.
 _KNOWN = {
-    *("calls", "branch", "stands", "why", "next", "fix", "not", "also", "against", "proof", "more"),
+    *("calls", "circle", "branch", "stands", "why", "next", "fix", "not", "also", "against", "proof", "more"),
     *(
         "culprit",
         "suspect",
@@ -72,6 +74,7 @@ def told_of_code(bench: Bench, sources: Sources) -> Iterator[str]:
         if verdict["location"] is not None:
             yield from untrue_of_location(verdict["location"], sources)
         yield from untrue_of_code(verdict["sentence"], sources)
+        yield from two_places(verdict["sentence"])
         for claim in verdict["claims"]:
             if claim["claim"] == "took_branch":
                 yield from untrue_of_branch(claim, sources)
@@ -195,6 +198,10 @@ def _lines(shown: list[str], labels: int, everyone: tuple[int, ...]) -> Iterator
             header = header_of(text)
         elif label in ("calls", "stands") and (match := _ROW.match(text)):
             yield from _line_of(label, listed(match["who"], len(everyone)), match["said"].strip(), header)
+        elif label == "circle":
+            if found := _IN_CIRCLE.match(text):
+                who, whom = (re.sub("^ranks? ", "", found[part]) for part in ("who", "whom"))
+                yield from of_wait(f"{who} for {whom}, in {found['call']}")
         elif label == "branch":
             yield from of_branch(text)
         elif label == "waiting":

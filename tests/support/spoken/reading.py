@@ -45,9 +45,10 @@ _CLAUSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("done", _p(r"(?P<it>its|their) last (?:call|one), CALL, is done")),
     ("made", _p(r"(?P<it>its|their) last (?:call|one) was CALL")),
 )  # fmt: skip
+_AFTER = r"(?=$|, (?:and )?(?:exited|is|made|caught|its log|went)\b|\. [A-Z])"
 _ENDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("ended", re.compile(r"\b(?:killed by (?P<signal>SIG[A-Z0-9]+)|exited with code (?P<code>-?\d+))")),
-    ("raised", re.compile(r"\braised (?P<raised>[A-Z]\w*: .*?)(?=$|, and (?:exited|is|made|caught|its log)|\. [A-Z])")),
+    ("raised", re.compile(r"\braised (?P<raised>[A-Z]\w*: .*?)" + _AFTER)),
     ("ended well", re.compile(r"\bended well\b")),
 )  # fmt: skip
 _STANDS = re.compile(

@@ -13,13 +13,20 @@ from rankandfile.model.case import Case
 
 from .held import Group, Made, Place, Witness
 
-_TEXTS = (".log", ".txt", ".out", ".err")
+#: Records of calls; all other files of the evidence are text, whatever they are called.
+_RECORDS = "dumps"
+_MOST_BYTES = 8_000_000
+#: Collectives of which torch tells its watchdog the name that the program has for them.
+_COUNTED = ("ALLREDUCE", "ALLGATHER", "BROADCAST", "BARRIER")
+_GAVE_UP = re.compile(
+    r"\[Rank (?P<rank>\d+)\] Watchdog caught collective.*?SeqNum=(?P<seq>\d+), OpType=(?P<op>[A-Z_]+)"
+)
 
 
 def of_log(incident: Path, case: Case) -> Witness:
     """By the log of calls that the lab kept, which no recorder and no analyser wrote."""
     log = calls.read(incident / "calls.jsonl")
-    numbered = _numbered_alike(log, case)
+    numbered = _numbered_alike(log, case, _texts(incident))
     places = {(g.name, g.ranks): i for i, g in enumerate(log.groups)}
     made = [
         Made(
@@ -30,6 +37,7 @@ def of_log(incident: Path, case: Case) -> Witness:
             ),
             seq=one.seq if numbered else 0,
             places=tuple((file, line) for file, line, _ in one.stack),
+            peer=one.peer,
         )
         for one in log.calls
     ]
@@ -43,9 +51,15 @@ def of_log(incident: Path, case: Case) -> Witness:
     )
 
 
-def _numbered_alike(log: calls.CallLog, case: Case) -> bool:
-    """Whether the recorders counted as the log does. Some start from another number, and batches burn numbers."""
+def _numbered_alike(log: calls.CallLog, case: Case, texts: str) -> bool:
+    """Whether the recorders and the watchdogs counted as the log does. Some start from another number, batches burn
+    numbers, and a group that is made anew begins anew."""
     logged = {(one.rank, one.group, one.seq) for one in log.calls}
+    of_rank = {(one.rank, one.seq, one.op.replace("_", "").upper()) for one in log.calls}
+    for one in _GAVE_UP.finditer(texts):
+        said = int(one["rank"]), int(one["seq"]), one["op"].replace("_", "")
+        if said[1] and said[2] in _COUNTED and said not in of_rank:
+            return False
     rows = case.calls.filter(~pl.col("is_p2p")).join(case.groups.select("group", "name"), on="group")
     return all(
         (rank, name, seq) in logged for rank, name, seq in rows.select("rank", "name", "seq").iter_rows()
@@ -100,6 +114,7 @@ def of_tables(incident: Path, case: Case) -> Witness:
         ends=_ends(incident),
         logs=_texts(incident),
         stands=_stands(case),
+        spoke=frozenset(case.events["rank"].drop_nulls().to_list()),
     )
 
 
@@ -115,8 +130,10 @@ def _ends(incident: Path) -> dict[int, tuple[int | None, str | None, bool]]:
 
 
 def _texts(incident: Path) -> str:
-    files = [p for p in sorted((incident / "evidence").rglob("*")) if p.is_file() and p.suffix in _TEXTS]
-    return re.sub(r"\s+", " ", " ".join(p.read_text(errors="replace") for p in files))
+    evidence = incident / "evidence"
+    files = [p for p in sorted(evidence.rglob("*")) if p.is_file() and _RECORDS not in p.parts]
+    texts = (p.read_bytes()[:_MOST_BYTES] for p in files)
+    return re.sub(r"\s+", " ", " ".join(text.decode(errors="replace") for text in texts if b"\0" not in text))
 
 
 def _stands(case: Case) -> dict[int, frozenset[Place]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import rankandfile
 from rankandfile.capture.watch.processes import alive, status
 from rankandfile.capture.watch.rings import look
+from rankandfile.recorder_names import DUMP_FILE, OLD_DUMP_FILE
 from rankandfile.wire.places import home, made
 
 INJECT = Path(rankandfile.__file__).resolve().parent / "runtime" / "inject"
@@ -23,7 +24,7 @@ DEFAULTS = {
     "NCCL_DEBUG": "WARN",
 }
 #: Where torch's watchdog writes its dump; a job that names either has said where it wants it.
-_DUMP_FILES = ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE")
+_DUMP_FILES = (DUMP_FILE, OLD_DUMP_FILE)
 
 
 def job_environment(
@@ -34,8 +35,8 @@ def job_environment(
     for name, value in DEFAULTS.items():
         made.setdefault(name, value)
     if not any(name in base for name in _DUMP_FILES):
-        # Releases before 2.8 know the second name only, later ones both.
-        made["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"] = f"{dumps}/nccl_trace_rank_"
+        # Which release the job has is not known here: the old name is known to all of them.
+        made[OLD_DUMP_FILE] = f"{dumps}/nccl_trace_rank_"
     made["RAF_RUN"] = str(watcher)
     made["RAF_RING_DIR"] = str(rings)
     if plan != "off":

@@ -23,7 +23,7 @@ def _on_timeout(setup: JobSetup) -> Iterator[Finding]:
     exports: dict[str, str | None] = {DUMP.name: "1"}
     if on is None:
         if setting is None:
-            says = "no dump is written on a timeout before torch 2.7 unless asked for, and the release is not known"
+            says = f"no dump is written on a timeout before {DUMP.since} unless asked for, and the release is not known"
             yield setup.finding("missing", says, variable=DUMP.name, exports=exports)
     elif not on and setting is None:
         says = f"no dump is written on a timeout: off by default in {setup.torch}"
@@ -32,7 +32,7 @@ def _on_timeout(setup: JobSetup) -> Iterator[Finding]:
         says = f"{DUMP.name}={setting.value if setting else 0}: a timeout ends the job without a dump"
         yield setup.finding("harmful", says, at=setting, exports=exports, costs="all")
     elif setting is not None and not (setup.number(RING) or 0):
-        why = "off" if setup.release else "off before torch 2.11"
+        why = "off" if setup.release else f"off before {RING.since}"
         says = f"{DUMP.name}=1 without a ring: there is nothing to dump while the flight recorder is {why}"
         yield setup.finding("useless", says, at=setting, exports={setup.advised(RING): "2000"})
     else:

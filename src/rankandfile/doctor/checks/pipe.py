@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rankandfile.doctor.job_setup import JobSetup
 from rankandfile.doctor.paths import job_id
 from rankandfile.doctor.table import PIPE, RING
-from rankandfile.model.known.recorder_names import OLD_RING, RING_MAKES_PIPE
 from rankandfile.model.settings import Finding
+from rankandfile.recorder_names import OLD_RING, RING_MAKES_PIPE
 
 ORDER = 130
 

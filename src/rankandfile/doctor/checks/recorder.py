@@ -28,7 +28,7 @@ def check(setup: JobSetup) -> Iterator[Finding]:
         yield setup.finding("missing", says, "update torch to 2.2 or later", costs="all")
     elif size is None:
         if setting is None:
-            says = "the flight recorder is off by default before torch 2.11, and the release is not known"
+            says = f"the flight recorder is off by default before {RING.since}, and the release is not known"
             yield setup.finding("missing", says, variable=name, exports=advice)
     elif size <= 0 and setting is None:
         says = (

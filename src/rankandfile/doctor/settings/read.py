@@ -60,12 +60,17 @@ _SHEBANG = re.compile(r"#!.*\b(python|\w*sh)")
 _MANIFEST = re.compile(r"^(apiVersion|kind|metadata|spec)\s*:", re.MULTILINE)
 _PAIR = re.compile(r"[A-Za-z_]\w*=")
 _LOOKED_AT = 64 << 10
+_NONE_OF_THEM = "not a launch script, an environment, a manifest or a Python program"
 
 
 def kind_of(name: str, text: str) -> Kind:
     """What a file is: by its name where that tells, else by its text."""
     head = text[:_LOOKED_AT]
     if "\0" in head:
+        # As /proc/PID/environ has it, and no image, archive or dump.
+        entries = [entry for entry in head.split("\0") if entry]
+        if not entries or 2 * sum(map(bool, map(_PAIR.match, entries))) < len(entries):
+            raise Unreadable(f"{name}: {_NONE_OF_THEM}")
         return Kind.ENVIRONMENT
     shebang = _SHEBANG.match(head)
     if shebang:
@@ -82,7 +87,7 @@ def kind_of(name: str, text: str) -> Kind:
     if lines and _PAIR.match(lines[0]) and pairs * 3 >= len(lines) * 2:
         return Kind.ENVIRONMENT
     if suffix in _STARTS_NOTHING:
-        raise Unreadable(f"{name}: not a launch script, an environment, a manifest or a Python program")
+        raise Unreadable(f"{name}: {_NONE_OF_THEM}")
     return Kind.SCRIPT
 
 

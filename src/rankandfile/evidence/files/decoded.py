@@ -9,6 +9,9 @@ from rankandfile.evidence.raw import RawDump, RawNote
 from rankandfile.evidence.text.logs.raw import RawLog
 from rankandfile.evidence.text.stacks.raw import RawStacks
 
+#: The kind of a file that was not tried, or not kept.
+UNREAD = "unread"
+
 
 class Decoded(msgspec.Struct, array_like=True):
     """All that one file yielded: usually one dump, none for other kinds of file, several for aggregates."""

@@ -7,6 +7,7 @@ few hundred kilobytes each, solid archives of both) and far below what a bomb ne
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -17,18 +18,40 @@ MIB = 1 << 20
 GIB = 1 << 30
 
 
-#: Of the memory that the machine has, or that this process's group may use: so much, and at least so many bytes.
-_SHARE, _LEAST = 4, 1 * GIB
-
-
 @cache
 def _share_of_memory() -> int:
-    known = []
+    """Half of what this process can have; of what the machine has free now, at least a gigabyte."""
+    return max(min([max(free_memory(), 2 * GIB), *_bounds()]) // 2, 64 * MIB)
+
+
+def free_memory() -> int:
+    with suppress(OSError, ValueError, IndexError):
+        said = Path("/proc/meminfo").read_text().partition("MemAvailable:")[2]
+        return int(said.split(maxsplit=1)[0]) << 10
     with suppress(OSError, ValueError, AttributeError):
-        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def _bounds() -> Iterator[int]:
+    """Above which the system kills this process, or gives it nothing."""
     with suppress(OSError, ValueError):
-        known.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return max(min(known, default=0) // _SHARE, _LEAST)
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            number, controllers, group = line.split(":", 2)
+            if number == "0" or "memory" in controllers.split(","):
+                base = Path("/sys/fs/cgroup", *([] if number == "0" else ["memory"]))
+                below = base / group.lstrip("/")
+                for folder in (below, *(above for above in below.parents if above.is_relative_to(base))):
+                    for name in ("memory.max", "memory.limit_in_bytes"):
+                        with suppress(OSError, ValueError):
+                            yield int((folder / name).read_text())
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        # Libraries reserve addresses that they never use.
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most >= 0:
+            yield most // 2
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -40,9 +63,9 @@ class Limits(Struct, frozen=True, kw_only=True):
     files: int = 1_000_000
     """Files, folders and archive members that are looked at; 16k ranks with ten files each need 160k."""
 
-    kept_bytes: int = field(default_factory=_share_of_memory)
-    """What decoders may hand over in all: as tables, and while these are made, it takes up to three times that.
-    Of calls that repeat nothing, which no real job has, it takes some thirty times that."""
+    memory_bytes: int = field(default_factory=_share_of_memory)
+    """What this process may take for what it reads: as decoders hand it over, as tables, and while they are reasoned
+    about, by the weights of `tables/room.py`."""
 
     follow_links: bool = False
     """Whether links are followed out of the files and folders that were named: a stranger's folder may have some

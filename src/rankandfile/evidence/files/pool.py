@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.decoded import UNREAD, Decoded
 from rankandfile.evidence.files.decoder import BrokenDecoder, Decoder
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import LATE, SECONDS_PER_MEGABYTE, Patience
@@ -26,10 +26,6 @@ SECONDS = 60.0
 #: A process takes a tenth of a second to start; so much, or so many files, it reads in that time.
 _BYTES_PER_PROCESS = 1 << 20
 _FILES_PER_PROCESS = 64
-
-
-#: The kind of a file that was not even tried.
-UNREAD = "unread"
 
 
 class Task(NamedTuple):

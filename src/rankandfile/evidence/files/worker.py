@@ -7,6 +7,7 @@ It imports no Polars: starting one takes milliseconds.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -92,6 +93,12 @@ def limit_memory(limit: int) -> None:
         pass
 
 
+def go_first() -> None:
+    """Where memory runs out, the system shall end this process, and neither the one that asked nor anybody's job."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
 def allow_for(size: int) -> None:
     """Let a file of this size ask for its share of memory beyond what the process has now, and for no more."""
     try:
@@ -162,6 +169,7 @@ def _own_fault(error: Exception) -> str:
 
 def main() -> None:
     limit_memory(int(sys.argv[1]))
+    go_first()
     signs()
     # A dump is hundreds of thousands of objects, none of them garbage until it is dropped whole.
     gc.disable()

@@ -18,6 +18,8 @@ KNOWN_VERSIONS = re.compile(r"(1\.\d+|2\.([0-9]|10))$")
 MAX_GROUPS = 1 << 17
 #: Members of all groups of one dump together: a world of a million, or hundreds of groups of thousands.
 MAX_MEMBERS_IN_ALL = 1 << 22
+#: Runs of ranks at equal steps that these are: a group of a mesh is one.
+MAX_RUNS_IN_ALL = 1 << 18
 
 _TOP_LEVEL = {
     "version",
@@ -87,7 +89,7 @@ def _config(config: Any, notes: list[RawNote]) -> list[GroupConfig]:
         notes.append(RawNote("pg_config", "not a table of groups: members are unknown"))
         return []
     groups: list[GroupConfig] = []
-    room = MAX_MEMBERS_IN_ALL
+    room, runs = MAX_MEMBERS_IN_ALL, MAX_RUNS_IN_ALL
     for key, entry in config.items():
         try:
             group = _group(key, entry)
@@ -95,7 +97,8 @@ def _config(config: Any, notes: list[RawNote]) -> list[GroupConfig]:
             notes.append(RawNote(f"pg_config[{_shown(key)}]", f"left out: {error}"))
             continue
         room -= sum(count for _, count, _ in group.runs or ())
-        if room < 0:
+        runs -= len(group.runs or ())
+        if room < 0 or runs < 0:
             notes.append(
                 RawNote(f"pg_config[{_shown(key)}]", "more members than any job has: read up to here")
             )

@@ -53,26 +53,45 @@ def give_ranks(parts: Sequence[Part], reading: Reading) -> list[Note]:
 
 
 def _twins(parts: Sequence[Part]) -> list[Note]:
-    """Files of one content under several ranks' names: one of them is a copy, and nothing tells which."""
+    """Files of one content under several ranks' names: at most one of them is where it belongs."""
     perhaps: dict[object, list[Part]] = defaultdict(list)
     for part in parts:
-        if part.raw.calls and part.rank is not None and part.set_aside is None:
-            perhaps[part.raw.calls, part.span("record"), part.span("created_ns")].append(part)
+        times = part.span("created_ns")
+        if times and times[0] > 0 and part.rank is not None and part.set_aside is None:
+            perhaps[part.raw.calls, part.span("record"), times].append(part)
     alike: dict[object, list[Part]] = defaultdict(list)
     for some in perhaps.values():
         if len(some) > 1:
             for part in some:
                 alike[tuple(part.column(name).astype(np.int64).tobytes() for name in INTEGERS)].append(part)
     return [
-        Note(
-            file=same[0].source,
-            where="",
-            what=f"the same calls, made at the same times, as {same[1].source}: ranks "
-            f"{format_ranks(ranks)} cannot both have written them; both are kept",
-        )
+        note
         for same in alike.values()
-        if len(ranks := {part.rank for part in same if part.rank is not None}) > 1
+        if len({part.rank for part in same if part.rank is not None}) > 1
+        for note in _told_apart(same)
     ]
+
+
+def _told_apart(same: Sequence[Part]) -> list[Note]:
+    """A process has calls in its own groups only: these may tell whose the calls are. Else they are nobody's: what is
+    said of a rank by another's calls is not so."""
+    candidates = possible_ranks(same[0])
+    owners = {part.rank for part in same if candidates is not None and part.rank in candidates}
+    notes = []
+    for part in same:
+        if len(owners) == 1 and part.rank in owners:
+            continue
+        other = next(
+            one for one in same if one.rank != part.rank and (len(owners) != 1 or one.rank in owners)
+        )
+        ranks = format_ranks({one.rank for one in same if one.rank is not None})
+        part.set_aside = f"the same calls, made at the same times, as {other.source}: " + (
+            f"their groups are those of rank {other.rank}"
+            if len(owners) == 1
+            else f"ranks {ranks} cannot both have written them"
+        )
+        notes.append(Note(file=part.source, where="", what=f"set aside: {part.set_aside}"))
+    return notes
 
 
 def possible_ranks(part: Part) -> frozenset[int] | None:

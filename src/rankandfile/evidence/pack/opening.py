@@ -79,7 +79,7 @@ def unpack(archive: Path, spool: Path, into: Path, limits: Limits | None = None)
             _take_all(Zip(file, size, limits.window_bytes), budget, members, into)
     except (Full, Stop) as reason:
         raise NotACase(f"{archive}: {reason}") from reason
-    _probe(into, str(archive))
+    probe(into, str(archive), limits)
     return _manifest(into), members.notes()
 
 
@@ -145,9 +145,11 @@ def _manifest(folder: Path) -> Pack:
     return Pack()
 
 
-def _probe(folder: Path, name: str) -> None:
-    """Whether the tables can be read without harm. A forged table can ask for more memory than there is, or worse."""
-    command = [*own_python("from rankandfile.evidence.pack.probe import main; main()"), str(folder)]
+def probe(folder: Path, name: str, limits: Limits) -> None:
+    """Whether the tables can be read without harm. A forged table can ask for more memory than there is, or worse.
+    Raises `NotACase`."""
+    program = own_python("from rankandfile.evidence.pack.probe import main; main()")
+    command = [*program, str(folder), str(limits.memory_bytes)]
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL

@@ -9,6 +9,8 @@ from pathlib import Path
 #: Memory that tables may take: packed columns of many like rows become a few hundred times their size.
 _PER_BYTE = 400
 _ALWAYS = 4 << 30
+#: Addresses that a process reserves before it reads anything.
+_RESERVED = 1 << 30
 
 
 def main() -> None:
@@ -20,7 +22,7 @@ def main() -> None:
     from rankandfile.evidence.tables import case_dir
 
     size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
-    limit_memory(_ALWAYS + _PER_BYTE * size)
+    limit_memory(min(_ALWAYS + _PER_BYTE * size, _RESERVED + int(sys.argv[2])))
     try:
         case_dir.read(folder)
     except NotACase as error:

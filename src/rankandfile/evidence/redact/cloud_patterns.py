@@ -16,6 +16,9 @@ IDS = (
     ),
     re.compile(r"\b(?i:cn|ou|uid|o|dc)=[^,\s=]{1,80}(?:,\s?(?i:cn|ou|uid|o|dc)=[^,\s=\"')]{1,80}){1,12}"),
     re.compile(
+        r"(?<![\w-])(?:i|vol|eni|vpc|subnet|sg|ami|fs|snap)-(?=[0-9a-f]*\d)(?:[0-9a-f]{17}|[0-9a-f]{8})(?![\w-])"
+    ),
+    re.compile(
         r"(?i:\b(?:node_|port_|sys_|image_)?gu?id[\"']?[\s:=]{1,4})(?P<name>(?:0x)?[0-9a-fA-F]{16})\b"
     ),
 )
@@ -32,6 +35,7 @@ NAMES = (
         r"(?P<name>[a-z0-9]{1,40}(?:-[a-z0-9]{1,40}){1,8})(?![\w/])"
     ),
     re.compile(r"\blogged in as:? [\w.-]{1,60} \((?P<name>[A-Za-z][\w-]{2,62})\)"),  # W&B's team
+    re.compile(r"\bsystem:serviceaccount:(?P<name>[a-z0-9][a-z0-9-]{1,62})"),
     re.compile(
         r"\b(?:kubectl|helm|oc)\b[^\n]{0,80}?\s(?:-n|--namespace)[ =](?P<name>[a-z0-9][a-z0-9-]{1,62})"
     ),

@@ -85,6 +85,12 @@ HOSTS = (
     re.compile(r"(?:^|(?<=\s))node=[\"']?(?P<host>[A-Za-z][\w.-]{0,200})[\"']?(?=\s|;|$)"),
     re.compile(r"(?P<host>[A-Za-z][\w.-]{0,200}): (?=no such host\b|Name or service not known)"),
     re.compile(r"^\[(?P<host>[A-Za-z][\w.-]{0,200}):\d{2,8}\] "),  # Open MPI's own prefix
+    # What is mounted or copied from another machine.
+    re.compile(
+        r"\b(?:mount[\w.]{0,20}|nfs4?|cifs|smb\w?|rsync)\b[^\n]{0,80}?(?:\s//|\s(?=[\w.-]+::?[/\w]))"
+        r"(?P<host>[A-Za-z][\w.-]{2,200})(?=/|::\w|:/)"
+    ),
+    re.compile(r"(?<![\w.@])\d{4,5}@(?P<host>[A-Za-z][\w.-]{2,200})"),  # a server of licences
     re.compile(
         r"^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.+Z-]{8,24}) "
         r"(?P<host>[A-Za-z][\w.-]{0,200}) (?=kernel: |[\w./-]{1,60}\[\d+\]: )"
@@ -104,6 +110,9 @@ USERS = (
     re.compile(
         r"(?:\b(?:logged in|running) as:? "
         r"|\b(?:publickey|password|failure|session (?:opened|closed)) for (?:invalid )?(?:user )?"
+        r"|\b(?:submitted|owned) by (?=[a-z][\w-]{3,60}(?: (?:at|on|in)\b|[.,;]?$))"
+        r"|^(?:\S{1,40} ){0,4}sudo(?:\[\d+\])?: {1,8}"
+        r"|(?<![\w\\])[A-Z][A-Z0-9-]{1,14}\\(?=[a-z][a-z0-9._-]{2,60}\b(?!\\))"
         r"|\b[Uu]ser [\"'<])(?P<user>[A-Za-z_][\w.-]{1,60})"
     ),
     re.compile(r"\b[ug]id=\d{1,9}\((?P<user>[A-Za-z_][\w.-]{1,60})\)"),

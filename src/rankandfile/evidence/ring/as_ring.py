@@ -9,6 +9,7 @@ from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.ring.pulses import pulses
 from rankandfile.evidence.text.stacks.raw import RawStacks
 from rankandfile.wire import flight, layout, reading
+from rankandfile.wire.layout import Record
 from rankandfile.wire.reading import Contents
 
 #: A ring is a few megabytes by construction.
@@ -37,21 +38,30 @@ def load(path: Path) -> Loaded:
         notes.append(RawNote("ring", f"{what} being written when the process stopped: left out"))
     rank = contents.header.rank if contents.header.rank >= 0 else None
     dump = flight.dump(contents)
-    _name_reductions(contents, dump["entries"])
+    _name_roots_and_reductions(contents, dump["entries"])
     _count_from_zero(contents, dump["entries"])
     return Loaded(dump, rank, pulses(contents, rank), notes, _sources(contents))
 
 
-def _name_reductions(contents: Contents, entries: list[dict[str, Any]]) -> None:
-    """`all_reduce MAX`: torch's recorder does not keep how a call reduces, and a ring does."""
+def _name_roots_and_reductions(contents: Contents, entries: list[dict[str, Any]]) -> None:
+    """`reduce root 2 MAX`: torch's recorder keeps neither the root of a call nor how it reduces, and a ring does."""
     known = {
-        kept.record.number: layout.REDUCTIONS[kept.record.reduce_op]
+        kept.record.number: _root(kept.record) + _reduction(kept.record)
         for kept in contents.records
-        if 0 < kept.record.reduce_op < len(layout.REDUCTIONS) and kept.record.kind == layout.CALL
+        if kept.record.kind == layout.CALL
     }
     for entry in entries:
-        if (reduction := known.get(entry["record_id"])) is not None:
-            entry["profiling_name"] += f" {reduction}"
+        entry["profiling_name"] += known.get(entry["record_id"], "")
+
+
+def _root(record: Record) -> str:
+    """By its position in the group, as the peers of transfers are told."""
+    return f" root {record.peer}" if record.peer >= 0 and not record.flags & layout.P2P else ""
+
+
+def _reduction(record: Record) -> str:
+    known = 0 < record.reduce_op < len(layout.REDUCTIONS)
+    return f" {layout.REDUCTIONS[record.reduce_op]}" if known else ""
 
 
 def _count_from_zero(contents: Contents, entries: list[dict[str, Any]]) -> None:

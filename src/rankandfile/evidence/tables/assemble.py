@@ -15,12 +15,13 @@ from rankandfile.evidence.tables.calls import call_table
 from rankandfile.evidence.tables.groups import RecordedGroup, membership, world_size
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.tables.repeated import Repeated, frame_table, shape_table, stack_table
+from rankandfile.evidence.tables.room import Room
 from rankandfile.evidence.text.logs.assemble import LogPart
 from rankandfile.evidence.text.logs.assemble import tables as log_tables
 from rankandfile.evidence.text.stacks.assemble import snapshot_tables
 from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.model.case import Case
-from rankandfile.model.ledger import Note
+from rankandfile.model.ledger import NO_ROOM, Note
 from rankandfile.model.tables import MEMBERS_FROM, schema
 
 
@@ -31,12 +32,16 @@ def assemble(
     log_parts: Sequence[LogPart] = (),
     ends: Sequence[End] = (),
     processes: KnownProcesses = NOTHING_KNOWN,
+    room: Room | None = None,
 ) -> Case:
-    """The case of these files. Dumps set aside are listed in `dumps` and leave no call."""
-    used = [part for part in parts if part.set_aside is None and part.rank is not None]
+    """The case of these files. Dumps set aside are listed in `dumps` and leave no call: those, too, that have no
+    room."""
+    tables = Repeated(room)
+    used, left_out = _with_room(
+        [part for part in parts if part.set_aside is None and part.rank is not None], tables
+    )
     world = world_size(used, exits.listed(ends))
     members = membership(used, world)
-    tables = Repeated()
     numbers = {id(part): number for number, part in enumerate(parts)}
     calls = call_table(used, numbers, members.numbers, members.groups, tables)
     # After the calls: a thread that stands where its call was made then has the call's own stack.
@@ -55,9 +60,24 @@ def assemble(
         events=logged.events,
         logs=logged.logs,
         exits=exits.of_case(ends, logged.events, logged.logs),
-        notes=(*notes, *logged.notes, *mixed_versions(used)),
+        notes=(*notes, *left_out, *logged.notes, *mixed_versions(used)),
         world_size=world or max(logged.logs["world_size"].drop_nulls().to_list(), default=None),
     )
+
+
+def _with_room(parts: Sequence[Part], tables: Repeated) -> tuple[list[Part], list[Note]]:
+    used = []
+    for part in parts:
+        if tables.has_room_for(part):
+            if part.raw.calls:
+                tables.kinds_of(part)
+            used.append(part)
+        else:
+            part.set_aside = NO_ROOM
+    others = len(parts) - len(used)
+    more = f"; so were {others - 1:,} more files" if others > 1 else ""
+    first = next((part.source for part in parts if part.set_aside is not None), None)
+    return used, [] if first is None else [Note(file=first, where="", what=f"set aside: {NO_ROOM}{more}")]
 
 
 def _groups(groups: list[RecordedGroup]) -> pl.DataFrame:

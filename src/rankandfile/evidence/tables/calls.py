@@ -18,6 +18,7 @@ from rankandfile.model.tables import CALLS, schema
 Filled = tuple[Part, list[int]]
 """A dump that has calls, and which of the case's groups each of its own is."""
 
+_ROOT = re.compile(r" root (?P<root>\d{1,7})(?: [A-Z_]+)?$")
 _P2P = re.compile(r"(?P<op>send|recv) (?P<self>\d{1,7})(?P<arrow>->|<-)(?P<peer>\d{1,7})$")
 
 
@@ -34,7 +35,6 @@ def call_table(
     counts = [part.raw.calls for part, _ in filled]
     found = _by_kind(filled, numbers, groups, tables)[pl.Series(_kinds(filled))].with_columns(
         pl.Series("duration_ms", _durations(filled, sum(counts)), nan_to_null=True),
-        pl.lit(None, pl.Int32).alias("root"),
         *(_integers(name, filled, sum(counts)) for name in INTEGERS),
     )
     return found.select([column.name for column in CALLS])
@@ -44,7 +44,7 @@ def _by_kind(
     filled: Sequence[Filled], numbers: dict[int, int], groups: list[RecordedGroup], tables: Repeated
 ) -> pl.DataFrame:
     """What is the same for all calls of a kind, a row for each kind of each dump: one look-up fills all columns."""
-    rows, group, thread, src, dst = [], [], [], [], []
+    rows, group, thread, src, dst, root = [], [], [], [], [], []
     for part, of in filled:
         own, local_groups, local_threads = tables.kinds_of(part)
         own_groups = np.array(of, np.uint32)[local_groups]
@@ -55,6 +55,7 @@ def _by_kind(
         thread.append(threads[local_threads])
         src.append(peers[0])
         dst.append(peers[1])
+        root.append(_roots(part.kinds, own_groups, groups))
     counts = list(map(len, rows))
     names = pl.Series("thread", list(tables.threads), dtype=pl.Categorical)
     return kind_table(tables)[pl.Series(np.concatenate(rows))].with_columns(
@@ -63,6 +64,7 @@ def _by_kind(
         pl.Series("group", np.concatenate(group)),
         _nullable(pl.Series("src", np.concatenate(src)), -1),
         _nullable(pl.Series("dst", np.concatenate(dst)), -1),
+        _nullable(pl.Series("root", np.concatenate(root)), -1),
         names[pl.Series(np.concatenate(thread))].alias("thread"),
     )
 
@@ -121,3 +123,14 @@ def _peers(
             ends = (members[own], members[peer])
             src[row], dst[row] = ends if match["op"] == "send" else ends[::-1]
     return src, dst
+
+
+def _roots(kinds: list[Kind], groups_of: Numbers, groups: list[RecordedGroup]) -> npt.NDArray[np.int32]:
+    """The root of each kind, where the recorder keeps it, as a global rank; -1 elsewhere."""
+    found = np.full(len(kinds), -1, np.int32)
+    for row, kind in enumerate(kinds):
+        match = _ROOT.search(kind.name) if not kind.is_p2p else None
+        members = groups[groups_of[row]].members
+        if match is not None and members is not None and int(match["root"]) < len(members):
+            found[row] = members[int(match["root"])]
+    return found

@@ -12,6 +12,7 @@ from rankandfile.evidence.flight.states import MEANING
 from rankandfile.evidence.raw import Frame, Kind, unpack_shape
 from rankandfile.evidence.tables.frames import is_torch_frame, site_of
 from rankandfile.evidence.tables.part import Part
+from rankandfile.evidence.tables.room import Room, at_most, of_repeats
 from rankandfile.model.known.frameworks import framework_of
 from rankandfile.model.tables import STATES, schema
 
@@ -24,7 +25,8 @@ _AT_ONCE = 1 << 19
 class Repeated:
     """The small tables of a case, filled as dumps with new kinds, stacks and frames come by."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room | None = None) -> None:
+        self._room = room or Room()
         self.frames: dict[Frame, int] = {}
         self.stacks: dict[tuple[int, ...], int] = {}
         self.shapes: dict[bytes, int] = {}
@@ -33,11 +35,29 @@ class Repeated:
         self.threads: dict[str, int] = {}
         self._known: dict[bytes, tuple[Numbers, Numbers, Numbers]] = {}
 
+    def has_room_for(self, part: Part) -> bool:
+        """Whether this process may take what `part` adds to these tables."""
+        packed = part.raw.repeats
+        if packed in self._known or self._room.has(at_most(packed)):
+            return True
+        repeats = part.repeats
+        frames = [self.frames.get(frame) for frame in repeats.frames]
+        stacks = [tuple(frames[f] for f in stack) for stack in repeats.stacks]
+        return self._room.has(
+            of_repeats(
+                repeats,
+                frames.count(None),
+                sum(stack not in self.stacks for stack in stacks),
+                sum(shape not in self.shapes for shape in repeats.shapes),
+                len(repeats.kinds),
+            )
+        )
+
     def kinds_of(self, part: Part) -> tuple[Numbers, Numbers, Numbers]:
         """Per kind of the part: its row in `kinds`, its group and its thread (both as the part numbers them)."""
         known = self._known.get(part.raw.repeats)
         if known is None:
-            repeats = part.repeats
+            repeats, before = part.repeats, self._sizes()
             frames = [number(self.frames, frame) for frame in repeats.frames]
             stacks = [number(self.stacks, tuple(frames[f] for f in stack)) for stack in repeats.stacks]
             shapes = [number(self.shapes, shape) for shape in repeats.shapes]
@@ -48,7 +68,13 @@ class Repeated:
                 np.array([kind.thread for kind in repeats.kinds], np.uint32),
             )
             self._known[part.raw.repeats] = known
+            self._room.taken += of_repeats(
+                repeats, *(now - then for now, then in zip(self._sizes(), before, strict=True))
+            )
         return known
+
+    def _sizes(self) -> list[int]:
+        return [len(self.frames), len(self.stacks), len(self.shapes), len(self.kinds)]
 
 
 def number(numbers: dict[Any, int], value: Any) -> int:

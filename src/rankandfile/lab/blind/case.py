@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -112,6 +114,19 @@ class Case(msgspec.Struct, frozen=True):
     def kind(self) -> str:
         """Under which its marks are counted."""
         return "healthy" if self.file.healthy else self.file.kind
+
+
+def lacks(case: Case) -> str:
+    """A package that the program imports, and that is not installed here; empty if there is none."""
+    words = [need.split()[0] for need in case.file.needs if need.split()]
+    absent = [word for word in words if word.isidentifier() and importlib.util.find_spec(word) is None]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in case.folder.rglob("src/**/*.py")]
+    asked = (
+        word
+        for word in absent
+        if any(re.search(rf"^\s*(import|from) {word}\b", t, re.MULTILINE) for t in texts)
+    )
+    return next(asked, "")
 
 
 def read(path: Path, type_: type[T]) -> T:

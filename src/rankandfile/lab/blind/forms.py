@@ -49,6 +49,7 @@ FORMS = (
     Form("dumps only", _only_dumps, dumps_only=True),
     Form("culprit's dump lost", variants.lost_dump_of_culprit),
     Form("stacks and logs only", _no_dumps),
+    Form("stacks, logs and sources", _no_dumps, source=True),
     Form("logs only", variants.only_logs),
     Form("copied without times", _without_times, times=False),
 )

@@ -38,7 +38,9 @@ Row = tuple[str, Sequence[BlindMarks]]
 
 
 def by_form(marks: Sequence[BlindMarks]) -> list[Row]:
-    return [(form.name, [mark for mark in marks if mark.form == form.name]) for form in FORMS]
+    """Rounds that were scored before there was a form have none of it."""
+    found = ((form.name, [mark for mark in marks if mark.form == form.name]) for form in FORMS)
+    return [(name, of_form) for name, of_form in found if of_form]
 
 
 def by_kind(marks: Sequence[BlindMarks]) -> list[Row]:

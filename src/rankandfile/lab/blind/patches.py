@@ -11,7 +11,7 @@ from rankandfile.lab.run import lacking
 from rankandfile.lab.source_tree import ScenarioError
 from rankandfile.model.diagnosis import Diagnosis
 
-from .case import Case, to_run
+from .case import Case, lacks, to_run
 from .proofs import applied
 from .sealed import SealedCase
 
@@ -24,7 +24,7 @@ def offered(said: Diagnosis) -> str | None:
 def holds(case: Case, known: SealedCase, diff: str) -> bool | None:
     """None where this machine cannot run the program."""
     scenario = to_run(case, known.truth.title, known.truth.cause, known.truth.culprits)
-    if lacking(scenario):
+    if lacking(scenario) or lacks(case):
         return None
     with tempfile.TemporaryDirectory(prefix="raf-patch-") as scratch:
         src = Path(shutil.copytree(case.folder / "src", Path(scratch) / "src"))

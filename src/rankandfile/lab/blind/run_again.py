@@ -24,7 +24,7 @@ from rankandfile.model.claims import TookBranch
 from rankandfile.model.diagnosis import Verdict
 
 from .arms import Arms, arms
-from .case import Case, to_run
+from .case import Case, lacks, to_run
 from .sealed import SealedCase
 
 Test = tuple[str, int]
@@ -41,7 +41,7 @@ def watched(case: Case, known: SealedCase, verdicts: Sequence[Verdict]) -> list[
     """Each test of which something is said, and whether it was so; none where this machine cannot run the program."""
     said = _said(verdicts, case.folder / "src")
     scenario = to_run(case, known.truth.title, known.truth.cause, known.truth.culprits)
-    if not said or lacking(scenario):
+    if not said or lacking(scenario) or lacks(case):
         return []
     with tempfile.TemporaryDirectory(prefix="raf-again-") as scratch:
         src, control = Path(scratch) / "src", Path(scratch) / "control"

@@ -25,6 +25,7 @@ from .forms import FORMS, Form, copied
 from .linted import LintMark
 from .linted import marked as lint_marked
 from .marks import BlindMarks, marked
+from .numbering import numbered_otherwise
 from .statements import statements
 
 FOLDER, MARKS = "scores", "marks.json"
@@ -159,7 +160,10 @@ def _checked(
     marks: BlindMarks, case: Case, form: Form, known: sealed.SealedCase, said: Diagnosis, run_patches: bool
 ) -> BlindMarks:
     """With what the log of calls says of its statements, and a run of the program with its patch."""
-    told = statements(said, calls.parsed(known.calls.encode()), case.folder / "src")
+    log, src = calls.parsed(known.calls.encode()), case.folder / "src"
+    told = statements(said, log, src)
+    if not all(one.holds for one in told):
+        told = statements(said, log, src, numbered_otherwise(case.folder / "evidence", log))
     diff = patches.offered(said) if form.source and known.truth.hang else None
     return msgspec.structs.replace(
         marks,

@@ -6,7 +6,7 @@ where they part, that the condition stands on its line, and which way ranks went
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from rankandfile.lab.truth import long_ranks
 from rankandfile.model.diagnosis import Cohort, Diagnosis, Divergence, Location, Verdict, Wait
 
 from .branches import branches
+from .numbering import same_op
 
 #: Of these divergences it is said that whom one waits for has not made the call.
 _NOT_CALLED = ("skipped", "extra", "substituted", "absent")
@@ -25,7 +26,9 @@ class Statement(NamedTuple):
     holds: bool
 
 
-def statements(said: Diagnosis, log: CallLog, src: Path) -> list[Statement]:
+def statements(said: Diagnosis, log: CallLog, src: Path, otherwise: Collection[str] = ()) -> list[Statement]:
+    """`otherwise`: groups whose calls the log does not number as the recorders did, so that it cannot decide."""
+    log = CallLog(tuple(group for group in log.groups if group.name not in otherwise), log.calls)
     return [
         statement
         for verdict in said.verdicts
@@ -45,7 +48,7 @@ def _of_wait(wait: Wait, parted: Divergence | None, log: CallLog) -> Iterator[St
         if (group := _group(wait.group, rank, log)) is not None:
             yield Statement(
                 f"rank {rank} waits in {wait.op} #{wait.seq} of {wait.group}",
-                any(_same_op(call.op, wait.op) for call in _made(group, rank, wait.seq, log)),
+                any(same_op(call.op, wait.op) for call in _made(group, rank, wait.seq, log)),
             )
     if parted is None or parted.kind not in _NOT_CALLED or wait.unseen:
         return
@@ -53,7 +56,7 @@ def _of_wait(wait: Wait, parted: Divergence | None, log: CallLog) -> Iterator[St
         if (group := _group(wait.group, rank, log)) is not None:
             yield Statement(
                 f"rank {rank} has not come to {wait.op} #{wait.seq} of {wait.group}",
-                not any(_same_op(call.op, wait.op) for call in _made(group, rank, wait.seq, log))
+                not any(same_op(call.op, wait.op) for call in _made(group, rank, wait.seq, log))
                 or not _same_path(group, wait, rank, log),
             )
 
@@ -100,7 +103,7 @@ def _words(cohort: Cohort) -> str:
 def _made_such(cohort: Cohort, rank: int, log: CallLog) -> bool:
     wanted = cohort.call
     assert wanted is not None
-    mine = [call for call in log.calls if call.rank == rank and _same_op(call.op, wanted.op)]
+    mine = [call for call in log.calls if call.rank == rank and same_op(call.op, wanted.op)]
     if wanted.file is None or wanted.line is None:
         return bool(mine)
     sites = {(file, line) for call in mine for file, line, _ in call.stack}
@@ -126,9 +129,3 @@ def _group(named: str, rank: int, log: CallLog) -> Group | None:
 
 def _made(group: Group, rank: int, seq: int, log: CallLog) -> list[Call]:
     return [call for call in log.of(group, rank) if call.seq == seq]
-
-
-def _same_op(logged: str, said: str) -> bool:
-    """all_gather_into_tensor, _all_gather_base and allgather are one operation in the log."""
-    plain = said.replace("_", "").lower()
-    return logged.replace("_", "") in plain or plain in logged.replace("_", "")

@@ -8,7 +8,7 @@ SCENARIO = Scenario(
     world_size=4,
     args=("--epochs", "40", "--patience", "1000"),
     cause="peer_unreachable",
-    accepted_causes=("network_stalled",),
+    accepted_causes=("network_stalled", "link_error"),
     culprits=(2,),
     cuts=(Cut(rank=0, after_calls=60, links=(2,)),),
     tcp_retries=3,

@@ -5,24 +5,42 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import msgspec
 
+from rankandfile.lab.blind.found.case import EVIDENCE, FoundTruth
+from rankandfile.lab.blind.found.marks import marked as found_marked
+from rankandfile.lab.blind.found.reveal import OPENED
+from rankandfile.lab.blind.found.scoring import printed
+from rankandfile.lab.blind.marks import marked as blind_marked
+from rankandfile.lab.blind.sealed import SealedCase, is_sealed
+from rankandfile.lab.blind.sealed import read as read_sealed
 from rankandfile.lab.diagnosed import diagnosed
 from rankandfile.model.diagnosis import to_json
 from rankandfile.model.heuristics import HEURISTICS, Heuristic, heard, switched_off
 
 from .analysers import OURS
 from .answer import Answer, from_diagnosis
-from .corpus import marked, of_each
-from .judge import Marks
+from .corpus import incidents as with_programs
+from .corpus import marked, of_each, was_looked_at
 from .page import replaced, wrong_in
 
 BEGIN, END = "<!-- heuristics: begin -->", "<!-- heuristics: end -->"
 #: Marks whose losses and gains the table counts.
-COUNTED = {"culprits": "culprits_right", "cause": "cause_right", "line": "condition_right"}
+COUNTED = ("culprits", "cause", "line")
+
+
+class Judged(msgspec.Struct, kw_only=True):
+    """What is counted of one answer, whether the incident has a program or is evidence that somebody found."""
+
+    right: bool
+    culprits: bool
+    cause: bool
+    line: bool
+    innocents: bool
+    """Somebody innocent is blamed."""
 
 
 class Change(msgspec.Struct, kw_only=True):
@@ -30,8 +48,8 @@ class Change(msgspec.Struct, kw_only=True):
 
     heuristic: str
     incident: str
-    on: Marks
-    off: Marks
+    on: Judged
+    off: Judged
 
 
 class Asked(msgspec.Struct, kw_only=True):
@@ -70,6 +88,12 @@ def heuristics() -> list[Heuristic]:
     return sorted(HEURISTICS.values(), key=lambda one: one.name)
 
 
+def incidents(sets: Sequence[Path]) -> list[Path]:
+    """Those with a truth that `raf lab score` reads, and opened folders of found evidence."""
+    found = {file.parent for folder in sets for file in folder.glob(f"*/{OPENED}")}
+    return sorted({*with_programs(sets), *found})
+
+
 def ablate(
     analyser: str,
     found: Sequence[Path],
@@ -81,25 +105,16 @@ def ablate(
     """A row for each of the rules, over the incidents that left what the analyser (one of `OURS`) looks at."""
     names = frozenset(rule.name for rule in rules)
     asked = of_each(partial(_asked, analyser, names), found, jobs, on_done=on_done)
-    return [_row(rule, asked, analyser) for rule in rules]
+    return [_row(rule, asked) for rule in rules]
 
 
 def _asked(analyser: str, names: frozenset[str], incident: Path) -> Asked:
-    given = OURS[analyser]
-    if not given.paths(incident):
+    if (incident / OPENED).is_file():
+        judged = partial(_found, incident)
+    elif not OURS[analyser].paths(incident):
         return Asked(heard=[], changes=[])
-    documents: list[bytes] = []
-
-    def analyse(incident: Path) -> Answer:
-        diagnosis = diagnosed(given.paths(incident), given.src(incident))
-        documents.append(to_json(diagnosis))
-        return from_diagnosis(diagnosis)
-
-    def judged() -> tuple[Marks, bytes]:
-        documents.clear()
-        marks = marked(analyser, incident, analyse)
-        return marks, documents[0] if documents else b""
-
+    else:
+        judged = partial(_blind if is_sealed(incident.parent) else _incident, analyser, incident)
     with heard() as had_a_say:
         on, before = judged()
     changes = []
@@ -111,14 +126,81 @@ def _asked(analyser: str, names: frozenset[str], incident: Path) -> Asked:
     return Asked(heard=sorted(had_a_say & names), changes=changes)
 
 
-def _row(rule: Heuristic, asked: Sequence[Asked], analyser: str) -> HeuristicWorth:
+def _incident(analyser: str, incident: Path) -> tuple[Judged, bytes]:
+    """The marks of the answer, and all of it."""
+    given = OURS[analyser]
+    documents = [b""]
+
+    def analyse(incident: Path) -> Answer:
+        diagnosis = diagnosed(given.paths(incident), given.src(incident))
+        documents.append(to_json(diagnosis))
+        return from_diagnosis(diagnosis)
+
+    marks = marked(analyser, incident, analyse)
+    judged = Judged(
+        right=not wrong_in(marks, given.source, given.folders == ("logs",)),
+        culprits=marks.culprits_right is True,
+        cause=marks.cause_right is True,
+        line=marks.condition_right is True,
+        innocents=bool(marks.innocents_blamed),
+    )
+    return judged, documents[-1]
+
+
+def _blind(analyser: str, incident: Path) -> tuple[Judged, bytes]:
+    """A case of an opened blind set, marked as it was at first contact: other lines may be as good as the truth's."""
+    given = OURS[analyser]
+    said = diagnosed(given.paths(incident), given.src(incident))
+    marks = blind_marked(
+        incident.name,
+        "",
+        analyser,
+        _truths(incident.parent)[incident.name],
+        said,
+        dumps_only=given.folders == ("dumps",),
+        looked=was_looked_at(incident),
+        seconds=0.0,
+    )
+    asked = [marks.hang, marks.culprits, marks.nobody, marks.cause, *([marks.line] if given.source else [])]
+    judged = Judged(
+        right=False not in asked and not marks.innocents,
+        culprits=marks.culprits is True,
+        cause=marks.cause is True,
+        line=marks.line is True,
+        innocents=bool(marks.innocents),
+    )
+    return judged, to_json(said)
+
+
+@lru_cache(maxsize=2)
+def _truths(folder: Path) -> dict[str, SealedCase]:
+    """Kept, as reading them goes through every file of the set."""
+    return read_sealed(folder).content.cases
+
+
+def _found(incident: Path) -> tuple[Judged, bytes]:
+    """Of evidence without a program: right is also what is right in part."""
+    truth = msgspec.json.decode((incident / OPENED).read_bytes(), type=FoundTruth)
+    said = diagnosed([incident / EVIDENCE])
+    document, words = to_json(said), printed(said)
+    marks = found_marked(incident.name, truth, said, words, f"{words}\n{document.decode()}", 0.0)
+    judged = Judged(
+        right=marks.mark in ("right", "partly"),
+        culprits=marks.culprits is True,
+        cause=marks.cause is True,
+        line=marks.line is True,
+        innocents=bool(marks.innocents),
+    )
+    return judged, document
+
+
+def _row(rule: Heuristic, asked: Sequence[Asked]) -> HeuristicWorth:
     changes = [change for one in asked for change in one.changes if change.heuristic == rule.name]
-    turned = [(_right(change.on, analyser), _right(change.off, analyser)) for change in changes]
-    blamed = [(bool(change.on.innocents_blamed), bool(change.off.innocents_blamed)) for change in changes]
-    marks = {
-        word: [(getattr(change.on, mark) is True, getattr(change.off, mark) is True) for change in changes]
-        for word, mark in COUNTED.items()
-    }
+    turned, blamed, *counted = (
+        [(getattr(change.on, mark), getattr(change.off, mark)) for change in changes]
+        for mark in ("right", "innocents", *COUNTED)
+    )
+    marks = dict(zip(COUNTED, counted, strict=True))
     return HeuristicWorth(
         heuristic=rule.name,
         meaning=rule.meaning,
@@ -132,10 +214,6 @@ def _row(rule: Heuristic, asked: Sequence[Asked], analyser: str) -> HeuristicWor
         innocents_gained=blamed.count((True, False)),
         incidents=[change.incident for change in changes],
     )
-
-
-def _right(marks: Marks, analyser: str) -> bool:
-    return not wrong_in(marks, OURS[analyser].source, OURS[analyser].folders == ("logs",))
 
 
 def table(rows: Sequence[HeuristicWorth]) -> Iterator[dict[str, object]]:

@@ -6,8 +6,8 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
-from rankandfile.model.known.recorder_names import BEFORE, RING
 from rankandfile.reason.words import ranks_words
+from rankandfile.recorder_names import BEFORE, RING
 
 from .call_table import COLLECTIVE, CallTable
 

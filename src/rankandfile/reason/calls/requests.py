@@ -138,13 +138,19 @@ def most_of_all(parts: Sequence[Sequence[Request]], members: Iterable[int]) -> b
     """Whether all members tell what they asked for, more than half of them asked for one thing at one line, and the
     others for another: what strikes one rank seldom strikes two alike.
 
-    Not of calls that some may be past: then the others stand at one number with them, and are not in one call.
+    Alike are those that came to the line on one way: who came on another made another call, and so each stands for
+    itself. Not of calls that some may be past: then the others stand at one number with them, and are not in one call.
     """
     most, others = parts[0], [claim for side in parts[1:] for claim in side]
     if {claim.rank for claim in (*most, *others)} != {*members} or len(most) <= max(1, len(others)):
         return False
-    sites = {claim.site for claim in most}
-    return len(sites) == 1 and None not in sites and all(takes_all(claim) for claim in (*most, *others))
+    return one_call(most) and all(takes_all(claim) for claim in (*most, *others))
+
+
+def one_call(requests: Sequence[Request]) -> bool:
+    """Whether all made the call at one line and, where it is told how they came there, on one way."""
+    sites, ways = {claim.site for claim in requests}, {claim.way for claim in requests if claim.way}
+    return len(sites) == 1 and None not in sites and len(ways) <= 1
 
 
 def takes_all(claim: Request) -> bool:
@@ -222,6 +228,6 @@ def as_call(claim: Request, seq: int | None) -> Call:
         file=place.file if place else None,
         line=place.line if place else None,
         function=place.function if place else None,
-        detail=f"{claim.asked[1]:,} elements" if claim.asked[1] else None,
+        detail=f"{claim.asked[1]:,} element{'s' if claim.asked[1] != 1 else ''}" if claim.asked[1] else None,
         evidence=[claim.evidence],
     )

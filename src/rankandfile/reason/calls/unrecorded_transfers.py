@@ -49,14 +49,31 @@ _ROUNDS = 3
 )
 def made_all(call_table: CallTable, rank: int, group: int, slot: int) -> bool:
     """Whether this rank has made, up to this call, as many unrecorded transfers as before each of the calls like it."""
+    counts = _of_like_calls(call_table, rank, group, slot)
+    return len(counts) >= _ROUNDS and len({*counts}) == 1 and counts[0] > 0
+
+
+def _of_like_calls(call_table: CallTable, rank: int, group: int, slot: int) -> list[int]:
+    """The transfers that it made before each call like this one, up to this one itself."""
     calls = call_table.of_group(group).filter((pl.col("rank") == rank) & (pl.col("kind") == COLLECTIVE))
     calls = calls.sort("record").with_columns(
-        pl.when(pl.col("seq").diff() == 1).then(pl.col("op_id").diff() - 1).alias("hidden")
-    )
+        pl.when(pl.col("seq").diff() == 1).then(pl.col("op_id").diff() - 1)
+        .when(pl.col("seq") == 1).then(pl.col("op_id") - 1).alias("hidden")
+    )  # fmt: skip
     now = calls.filter(pl.col("slot") == slot)
-    if now.height != 1:
-        return False
-    alike = calls.filter((pl.col("slot") <= slot) & (pl.col("token") == now["token"][0]))[
-        "hidden"
-    ].drop_nulls()
-    return len(alike) >= _ROUNDS and alike.n_unique() == 1 and alike[0] > 0
+    if now.height != 1 or now["hidden"][0] is None:
+        return []
+    alike = calls.filter((pl.col("slot") <= slot) & (pl.col("token") == now["token"][0]))
+    counts = list(alike["hidden"].drop_nulls())
+    # Before the first of all calls there may be something to set up.
+    return counts[1:] if alike["seq"][0] == 1 and counts[:1] != counts[1:2] else counts
+
+
+def made_fewer(call_table: CallTable, rank: int, group: int, slot: int) -> tuple[int, int] | None:
+    """How many transfers it made before this call, and how many, of which one at least is missing, before each of
+    those like it earlier. None: as many, or no number is usual."""
+    counts = _of_like_calls(call_table, rank, group, slot)
+    *before, now = counts or [0]
+    if len(before) < _ROUNDS - 1 or len({*before}) != 1 or now >= before[0]:
+        return None
+    return now, before[0]

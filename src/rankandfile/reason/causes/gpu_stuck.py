@@ -46,7 +46,7 @@ CAUSE = Cause(
         STACKS,
         Probe(title="The device's own state", text="nvidia-smi and dmesg (Xid) on the culprit's host."),
     ),
-    did="held up by earlier work on the GPU",
+    did="was held up by earlier work on the GPU",
     title="A device never begins the call",
     page="""
 ## How it comes about

@@ -15,11 +15,12 @@ from rankandfile.reason.toolbox import (
     find_divergence,
     in_document,
     lookup,
+    pending_row,
     pl,
     waiting_sentence,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import ranks_words, upper, verb
 
 CAUSE = Cause(
     word="group_mismatch",
@@ -92,6 +93,65 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=in_document.evidence(facts, p),
         # The call itself is made by all, each on a group: nobody took a branch to it.
         instead_of="rank_conditional",
+        contradicted_by="a branch on which the call belongs to that group",
+    )
+
+
+@finder(precedence=25)
+def in_a_circle(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """Of a circle of waits: one waits in a call on a group on which nobody else makes it, and is missing where another
+    of the circle waits in the same line, on a group of both that is a part of it: no group is handed over, or a wider
+    one. Of groups side by side, each rank may come to its own in another order."""
+    if wait_end.kind != "cycle":
+        return None
+    members = facts.membership.members
+    calls = [facts.waits.pending[index] for index in wait_end.pending]
+    rows = {call: row for call in calls if (row := pending_row(facts, call)) is not None}
+    for call, row in rows.items():
+        if call.slot is None or row["site"] is None:
+            continue
+        same = [
+            other
+            for other, its in rows.items()
+            if its["stack"] == row["stack"]
+            and {*call.waiting} & {*other.lacking}
+            and {*members[other.group]} < {*members[call.group]}
+        ]
+        elsewhere = _used_by_others(facts, row, call.waiting)
+        if same and len(elsewhere) > len(call.waiting):
+            return _of_circle(facts, wait_end, row, call.waiting, same[0].group)
+    return None
+
+
+def _used_by_others(facts: Facts, row: lookup.Row, odd: tuple[int, ...]) -> set[int]:
+    """Ranks that make the call of this line on groups of another kind; nobody, if any makes it on one of this kind."""
+    others = facts.call_table.calls.filter(
+        (pl.col("stack") == row["stack"]) & pl.col("slot").is_not_null() & ~pl.col("rank").is_in(list(odd))
+    )
+    families = facts.programs.families
+    here = families.get(int(row["group"]), int(row["group"]))
+    used = {families.get(int(g), int(g)) for g in others["group"].unique()}
+    return set() if here in used else set(others["rank"].unique().to_list())
+
+
+def _of_circle(
+    facts: Facts, wait_end: WaitEnd, row: lookup.Row, odd: tuple[int, ...], theirs: int
+) -> Finding:
+    made, meant = lookup.group_words(facts, int(row["group"])), lookup.group_words(facts, theirs)
+    return Finding(
+        cause=CAUSE.word,
+        confidence="supported",
+        sentence=told(
+            f"{upper(ranks_words(odd))} made the {lookup.call_words(facts, row)} on group {made}; other ranks make it "
+            f"from there on groups such as {meant}, in which {ranks_words(odd)} {verb(odd, 'is', 'are')} waited for.",
+            waiting_sentence(facts, wait_end, odd),
+        ),
+        culprits=odd,
+        doing=dict.fromkeys(odd, "made the call on another group"),
+        divergence=in_document.circle(facts, wait_end, odd),
+        location=lookup.location_of(facts, row),
+        evidence=(lookup.evidence_of(row),),
+        instead_of="order_inversion",
         contradicted_by="a branch on which the call belongs to that group",
     )
 

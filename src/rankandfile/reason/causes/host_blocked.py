@@ -39,7 +39,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=("Do not raise the timeout: whoever is stuck stays stuck.", FIRST_LOGGER),
-    did="never came: stuck on the host",
+    did="got stuck before the call",
     title="A rank stands still before the call",
     page="""
 ## How it comes about
@@ -109,9 +109,12 @@ def _held_up(facts: Facts, asked: AskedRank) -> Story | None:
         return None
     end = accounts.ends.get(rank)
     why = accounts.stopped.get(rank)
-    doing = "alive, and not in that call: held up on its host, and only its stack would tell where"
+    doing = "alive, and not in that call"
     if end is not None and end.kind == "echo":
-        doing = f"not in that call until it {end.happened}: held up on its host, and only its stack would tell where"
+        doing = f"not in that call until it {end.happened}"
+    doing += (
+        ": held up on its host, or in a call that no watchdog sees (of gloo); only its stack would tell where"
+    )
     if why is not None:
         doing = f"held up on the host: {why.words}"
     evidence = (*(why.evidence if why else ()), *answered[:1], *(end.evidence if end else ()))

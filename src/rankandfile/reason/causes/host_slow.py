@@ -21,7 +21,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(MONITORING,),
-    did="not there yet, and still moving",
+    did="was not there yet, and still moved",
     title="A rank is late, not stuck",
     page="""
 ## How it comes about

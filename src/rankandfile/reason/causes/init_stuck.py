@@ -154,7 +154,7 @@ def _finding(
                 "host_slow",
                 "They may be on their way: preparing data, downloading, compiling.",
                 absent,
-                decided_by="another look at their stacks",
+                decided_by="their stacks, taken once more",
             ),
         ),
     )

@@ -25,7 +25,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(FIRST_LOGGER,),
-    did="killed",
+    did="was killed",
     title="A process was killed",
     page="""
 ## How it comes about

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.advice import DISABLE
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Remedy
-from rankandfile.reason.finder import teller
+from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.toolbox import (
     AskedRank,
     Facts,
@@ -15,11 +15,13 @@ from rankandfile.reason.toolbox import (
     WaitEnd,
     call_phrase,
     cited,
+    died_first,
     patience,
     pending_row,
     perhaps,
 )
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.words import ranks_words, upper, verb
 
 CAUSE = Cause(
     word="link_error",
@@ -90,4 +92,45 @@ def on_a_host(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
         ),
         evidence=(*cited(row), *(i for error in down.values() for i in error.evidence)),
         contradicted_by="a link that came up again before the call",
+    )
+
+
+@finder(precedence=72)
+def between_two_hosts(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """One connection was lost, and it has two ends. Whoever ended upon that left out nothing of its own accord."""
+    accounts, lost = facts.accounts, facts.accounts.lost_between
+    if lost is None or any(died_first(accounts, rank) for rank in accounts.ends):
+        return None
+    at_ends = {host: sorted(r for r, h in accounts.hosts.items() if h == host) for host in lost.hosts}
+    both = {rank for ranks in at_ends.values() for rank in ranks}
+    # Who waits for others than these waits for another reason.
+    if not wait_end.pending or set(wait_end.ranks) - both:
+        return None
+    call = facts.waits.pending[wait_end.pending[0]]
+    members = set(facts.membership.members[call.group])
+    if not all(members & set(ranks) for ranks in at_ends.values()):
+        return None
+    ends = " and ".join(f"{ranks_words(ranks)} ({host})" for host, ranks in at_ends.items())
+    gone = sorted(r for r in both if accounts.gone(r))
+    ended = f" {upper(ranks_words(gone))} ended, and learned of it by an exception." if gone else ""
+    row = pending_row(facts, call)
+    return Finding(
+        cause=CAUSE.word,
+        confidence="supported",
+        sentence=(
+            f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
+            f"{call_phrase(facts, call)}. The connection between {ends} was lost: {lost.error.words}.{ended} Either of "
+            "the two hosts may be cut off: one connection does not tell which."
+        ),
+        evidence=(*lost.error.evidence, *cited(row)),
+        contradicted_by="another connection that was lost, of one of the two and a third host",
+        alternatives=tuple(
+            perhaps(
+                "peer_unreachable",
+                f"Host {host} may be gone, or cut off.",
+                ranks,
+                decided_by=f"whether {host} answers the other hosts of the job",
+            )
+            for host, ranks in at_ends.items()
+        ),
     )

@@ -191,7 +191,13 @@ def all_gave_up(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if contract.agree in ("sums", "parts", "name"):
         # What the members must agree on is not recorded: they may disagree.
         return None
+    # A watchdog tells the operation and how much: of which type it was, only a record does.
+    recorded = all(lookup.call_at(facts, rank, call.group, call.slot) is not None for rank in members)
     others = [("gpu_stuck", "One member's device may never have come to it.", "TORCH_NCCL_ENABLE_TIMING=1")]
+    if not recorded:
+        others.append(
+            ("dtype_mismatch", "A member may have handed over another type.", "the dump of each rank")
+        )
     if contract.early != "nobody":
         others.insert(0, ("root_mismatch", "The members may not agree on the root.", "NCCL's own call log"))
     reports = [r.evidence for rank in members[:4] for r in facts.accounts.of_rank[rank] if r.seq == call.slot]
@@ -199,8 +205,9 @@ def all_gave_up(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         cause=CAUSE.word,
         confidence="hypothesis",
         sentence=(
-            f"{upper(ranks_words(members))} all came to the {call_phrase(facts, call)} and asked for the same, and the "
-            "watchdog of each gave up on it. No rank is behind: a device or the network is at fault."
+            f"{upper(ranks_words(members))} all came to the {call_phrase(facts, call)} and asked for "
+            f"{'the same' if recorded else 'as much'}, and the watchdog of each gave up on it. No rank is behind: "
+            f"a device or the network is at fault{'' if recorded else ', unless they handed over different types'}."
         ),
         evidence=tuple(dict.fromkeys([claims[0].evidence, *reports])),
         contradicted_by="a member whose device has not begun the call",

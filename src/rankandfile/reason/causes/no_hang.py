@@ -28,7 +28,7 @@ from rankandfile.reason.toolbox import (
     survived,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, verb
+from rankandfile.reason.words import ranks_words, shortened, verb
 
 CAUSE = Cause(
     word="no_hang",
@@ -214,8 +214,7 @@ def _at(row: Row) -> int | None:
 
 
 def _short(row: Row) -> str:
-    text = str(row["text"] or "")
-    return text if len(text) <= 160 else f"{text[:159]}…"
+    return shortened(str(row["text"] or ""), 160)
 
 
 def _id(row: Row) -> str:

@@ -1,8 +1,8 @@
-"""A gather or scatter in which more than one member believes to be its root, or none.
+"""A collective of whose root its members disagree.
 
-The root of a collective is not recorded. In a gather only the root gives room for the result, and in a scatter only
-the root gives something to send: that tells who believed it was. For a broadcast or a reduce only stacks with their
-variables do.
+A ring keeps the root, and torch's recorder does not. Without a ring, in a gather only the root gives room for the
+result, and in a scatter only the root gives something to send: that tells who believed it was. For a broadcast or a
+reduce only stacks with their variables do.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Divergence, Remedy
 from rankandfile.reason.calls.contracts import contract_of, elements
 from rankandfile.reason.finder import finder
-from rankandfile.reason.finders.named_roots import each_for_another, odd_about_root
 from rankandfile.reason.toolbox import (
     Facts,
     Patience,
     Pending,
     WaitEnd,
     call_phrase,
+    claims_at,
     cohort,
+    differently_named,
     diverged,
     first_pending,
-    is_further_on,
     lookup,
     named_roots,
     on_hosts_alone,
     patience,
     perhaps,
     pl,
+    recorded_roots,
+    sides,
     unseen_member,
 )
 from rankandfile.reason.verdict.finding import Finding
@@ -58,8 +60,9 @@ best = int(torch.argmin(local_scores))
 dist.broadcast(weights, src=best)
 ```
 
-Each rank waits for data from another source. The recorder keeps no root, so that this verdict rests on all ranks
-having joined the same call with the same tensors, and on the source: it stays a hypothesis.
+Each rank waits for data from another source. torch's recorder keeps no root, so that the verdict then rests on all
+ranks having joined the same call with the same tensors, and on the source: it stays a hypothesis. The ring of `raf run`
+keeps it, and stacks may show it.
 """,
     scenario="root-best",
 )
@@ -74,9 +77,11 @@ def several_roots(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if call is None or call.slot is None:
         return None
     members = facts.membership.members[call.group]
-    named = named_roots(facts, call)
-    if len(named) > 1:
-        return _differently_named(facts, call, named)
+    recorded = recorded_roots(facts, call)
+    named = recorded or named_roots(facts, call)
+    # Who asked for another size is at another turn of a loop, in which each may have a root of its own.
+    if len(named) > 1 and (recorded or len(sides(claims_at(facts, call.group, call.slot))) == 1):
+        return differently_named(facts, call, named, bool(recorded))
     roots = _believers(facts, call.group, call.slot)
     if roots is None and wait_end.kind == "joined":
         return _finished_early(facts, call)
@@ -229,67 +234,3 @@ def _sides_of(facts: Facts, call: Pending, roots: tuple[int, ...], members: list
             cohorts.append(cohort(facts, ranks, row, detail))
     row = lookup.call_at(facts, call.waiting[0], call.group, call.slot or 0)
     return diverged(facts, call.group, seq=row["seq"] if row else call.slot, kind="argument", cohorts=cohorts)
-
-
-def _differently_named(facts: Facts, call: Pending, named: dict[int, tuple[int, ...]]) -> Finding:
-    """That they disagree is shown. Who is wrong is, where all but one agree."""
-    each_other = each_for_another(facts.membership.members[call.group], named)
-    odd = each_other or odd_about_root(named)
-    told = "; ".join(
-        f"{ranks_words(ranks)} {verb(ranks, 'takes', 'take')} {of} for the root"
-        for of, ranks in named.items()
-    )
-    later = tuple(r for ranks in named.values() for r in ranks if is_further_on(facts, call, r))
-    further = (
-        f" {upper(ranks_words(later))} {verb(later, 'is', 'are')} in a later one of the same line by now."
-        if later
-        else ""
-    )
-    rows = {
-        ranks: row
-        for ranks in named.values()
-        if (row := lookup.call_at(facts, ranks[0], call.group, call.slot or 0))
-    }
-    stacks = [facts.hosts[rank].asked.evidence for ranks in named.values() for rank in ranks[:2]]
-    shown = (odd or call.waiting)[0]
-    return Finding(
-        cause=CAUSE.word,
-        confidence="supported" if odd else "established",
-        sentence=(
-            f"In the {call_phrase(facts, call)}, by the arguments in their stacks, {told}."
-            + further
-            + (
-                " None of them takes itself for it: each waits for what another of them is to send."
-                if each_other
-                else ""
-            )
-            + ("" if odd else " Which of them was meant, the calls do not tell.")
-        ),
-        culprits=odd,
-        doing=dict.fromkeys(odd, "names another root than the other members"),
-        divergence=diverged(
-            facts,
-            call.group,
-            seq=next((row["seq"] for row in rows.values()), call.slot),
-            kind="argument",
-            cohorts=[
-                cohort(facts, ranks, rows[ranks], f"root {of}")
-                for of, ranks in named.items()
-                if ranks in rows
-            ],
-        ),
-        location=lookup.location_of(facts, lookup.call_at(facts, shown, call.group, call.slot or 0)),
-        evidence=(*stacks, *(lookup.evidence_of(row) for row in rows.values())),
-        contradicted_by="a later snapshot in which all name the same root",
-        alternatives=()
-        if odd
-        else tuple(
-            perhaps(
-                CAUSE.word,
-                f"{ranks_words(ranks).capitalize()} {verb(ranks, 'names', 'name')} the wrong root.",
-                ranks,
-                decided_by="the source of the argument",
-            )
-            for ranks in list(named.values())[:4]
-        ),
-    )

@@ -105,7 +105,6 @@ def caught_and_went_on(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 
 def _ways_to_another_path() -> tuple[Finder, ...]:
-    from rankandfile.reason.finders.in_another_call import in_another_call
     from rankandfile.reason.finders.watchdogs_disagree import watchdogs_disagree
 
-    return out_of_step, call_too_many, left_the_loop, another_call, watchdogs_disagree, in_another_call
+    return out_of_step, call_too_many, left_the_loop, another_call, watchdogs_disagree

@@ -26,7 +26,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=("Do not look for a fault in the training: it had ended well.",),
-    did="done, but the process does not end",
+    did="finished, but the process did not end",
     title="The work is done; a process does not end",
     page="""
 ## How it comes about

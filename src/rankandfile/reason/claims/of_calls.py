@@ -39,6 +39,7 @@ def in_call(raw: Raw, claim: InCall) -> set[int]:
     if not unrecorded:
         return waits
     with_others = there.filter("open")["rank"].to_list()
+    unrecorded -= _logged_another(raw, claim, unrecorded)
     return waits | _waits_by_log(raw, claim, unrecorded) | _stands_with(raw, unrecorded, with_others)
 
 
@@ -53,6 +54,15 @@ def _waits_by_log(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
         lines = lines.filter(pl.col("seq") == claim.seq)
     ops = [op for op in lines["op"].cast(pl.String).unique().to_list() if op is None or raw.names(claim, op)]
     return set(lines.filter(pl.col("op").cast(pl.String).is_in(ops, nulls_equal=True))["rank"].to_list())
+
+
+def _logged_another(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
+    """Those whose own log names another operation at that number: whatever their stacks are like."""
+    if claim.seq is None or claim.op is None:
+        return set()
+    lines = raw.told(claim, ranks).filter((pl.col("seq") == claim.seq) & pl.col("op").is_not_null())
+    ops = [op for op in lines["op"].cast(pl.String).unique().to_list() if not raw.names(claim, op)]
+    return set(lines.filter(pl.col("op").cast(pl.String).is_in(ops))["rank"].to_list())
 
 
 def issued(raw: Raw, claim: Issued) -> set[int]:
@@ -70,6 +80,7 @@ def issued(raw: Raw, claim: Issued) -> set[int]:
     if not unrecorded:
         return made
     with_others = there.filter("open")["rank"].to_list()
+    unrecorded -= _logged_another(raw, claim, unrecorded)
     seen = _stands_there(raw, claim, unrecorded) | _stands_with(raw, unrecorded, with_others)
     return made | _waits_by_log(raw, claim, unrecorded) | seen
 

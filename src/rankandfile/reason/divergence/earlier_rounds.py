@@ -8,7 +8,7 @@ In: tracks that agree up to some slot. Out: which of them goes on as the past of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from rankandfile.reason.calls.rounds import always_followed, predict
 
 from .alignment import Tokens, common_prefix
 from .cohorts import Track
-
-_PATH = 0xFFFFFFFF
-_FEWEST_SIZES = 2
 
 
 def due(before: Tokens, count: int) -> Tokens:
@@ -58,43 +55,6 @@ def by_history(paths: Sequence[Track]) -> int | None:
     if len(fits) != 1 or any(_new(row[shared:], before) for i, row in enumerate(rows) if i != fits[0]):
         return None
     return fits[0]
-
-
-@heuristic(
-    "the place's past",
-    "of two arguments of one call, the one that each had there in every earlier round is normal",
-)
-def by_place(paths: Sequence[Track], sizes: Callable[[int], object]) -> int | None:
-    """The one path, of those that as many ranks took and that make one call with different arguments, whose argument is
-    the one of every earlier round.
-
-    An earlier call by the same way is of this place of the round if as much led to it as to the last one like it. Types
-    stay the same from round to round; `sizes`, by terms, may be of the data, and are to be seen twice.
-    """
-    low = max(path.first for path in paths)
-    rows = [path.from_slot(low).tokens for path in paths]
-    shared = min(common_prefix(rows[0], row) for row in rows[1:])
-    if any(len(row) <= shared for row in rows):
-        return None
-    now = [int(row[shared]) for row in rows]
-    if len({token & _PATH for token in now}) != 1 or not now[0] & _PATH:
-        return None
-    earlier = _of_this_place(rows[0][:shared], now[0] & _PATH)
-    seen = {int(rows[0][place]) for place in earlier}
-    fits = [i for i, token in enumerate(now) if {token} == seen]
-    enough = 1 if len({sizes(token >> 32) for token in now}) == 1 else _FEWEST_SIZES
-    return fits[0] if len(fits) == 1 and len(earlier) >= enough else None
-
-
-def _of_this_place(before: Tokens, path: int) -> list[int]:
-    ways = before & np.uint64(_PATH)
-    places = np.flatnonzero(ways == np.uint64(path)).tolist()
-    led = {place: common_prefix(ways[:place][::-1], ways[::-1]) for place in places}
-    last = max(places, key=lambda place: (led[place], place), default=None)
-    if last is None:
-        return []
-    enough = min(len(before) - last, led[last])
-    return [place for place in places if led[place] >= enough > 0]
 
 
 def _new(calls: Tokens, before: Tokens) -> bool:

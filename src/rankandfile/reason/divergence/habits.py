@@ -49,6 +49,11 @@ def changed_their_order(facts: WaitFacts, wait_end: WaitEnd) -> tuple[int, ...]:
     return tuple(changed) if len(changed) < len(ranks) else ()
 
 
+@heuristic(
+    "order of most",
+    "who comes to two calls of a circle in the order that few have is out of line",
+    otherwise=(),
+)
 def against_most(facts: WaitFacts, wait_end: WaitEnd) -> tuple[int, ...]:
     """The ranks of the circle that came to two of its calls in the order that few have, of all that came to either."""
     places = [

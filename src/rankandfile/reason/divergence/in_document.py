@@ -55,8 +55,12 @@ def circle(facts: Facts, wait_end: WaitEnd, out_of_order: tuple[int, ...] = ()) 
     shown = calls[:4]
     cohorts: list[Cohort] = []
     for call in shown:
-        row = circle_row(facts, call.waiting[0], call.group, call.slot)
-        cohorts.append(cohort(facts, call.waiting, row))
+        rows = {rank: circle_row(facts, rank, call.group, call.slot) for rank in call.waiting}
+        recorded = {rank: row for rank, row in rows.items() if row is not None}
+        # That a rank waits there may be known by its log alone: of its call there is no record then.
+        untold = rows.keys() - recorded.keys()
+        cohorts += [cohort(facts, recorded, next(iter(recorded.values())))] if recorded else []
+        cohorts += [Cohort(ranks=format_ranks(untold), unknown=True)] if untold else []
     first = shown[0]
     row = circle_row(facts, first.waiting[0], first.group, first.slot)
     return diverged(facts, first.group, seq=row["seq"] if row else first.slot, kind="cycle", cohorts=cohorts)

@@ -81,9 +81,10 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         culprits=tuple(sorted({*result.culprits, *seen[1]})) if result.culprits else (),
         usual=tuple(sorted({*result.usual, *seen[result.usual == result.other]})) if result.usual else (),
     )
-    if _few_against_few(facts, result) or (paths.decided_by == "history" and _as_many(result)):
+    by_history = paths.decided_by == "history"
+    if _few_against_few(facts, result, by_history):
         return replace(result, culprits=())
-    return (read_alone(facts, result) if paths.decided_by == "history" else None) or result
+    return (read_alone(facts, result) if by_history else None) or result
 
 
 def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row | None) -> tuple[int, ...]:
@@ -103,24 +104,25 @@ def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row 
 
 
 @heuristic(
-    "as many of another way",
-    "what several ranks do instead of what as many others do is none's fault by the rounds before alone",
+    "few against few",
+    "what few ranks do instead of what as many or fewer others do is no fault by the rounds before alone",
     otherwise=False,
 )
-def _as_many(found: DivergencePoint) -> bool:
-    """Two against two at one call: that all went one way before is what their data may have happened to say. Calls that
-    go on in step behind one left out, or made besides, are more than that."""
-    return found.kind == "substituted" and len(found.culprits) == len(found.normal) > 1
-
-
-def _few_against_few(facts: WaitFacts, found: DivergencePoint) -> bool:
+def _few_against_few(facts: WaitFacts, found: DivergencePoint, by_history: bool) -> bool:
     """Few ranks against as many or fewer, in a call that nothing else explains.
+
+    Two against two at one call: that all went one way before is what their data may have happened to say. Calls that
+    go on in step behind one left out, or made besides, are more than that.
 
     What strikes one rank seldom strikes two alike: of all members the fewer are out of step, unless the rounds before
     went on as they do, or could have hidden a call more or less long ago. As many may be right, unless they did as the
     rounds before, and the others made a call of another place of them, or one that lies behind all.
     """
-    if found.kind != "substituted" or found.how == "left" or found.confirmed:
+    if found.kind != "substituted":
+        return False
+    if by_history and len(found.culprits) == len(found.normal) > 1:
+        return True
+    if found.how == "left" or found.confirmed:
         return False
     if len(found.normal) >= _FEWEST_WITNESSES:
         return False

@@ -17,12 +17,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.call_table import CallTable
 
-from .alignment import common_prefix
 from .cohorts import Track, tracks
-from .earlier_rounds import by_history, by_place, due
+from .earlier_rounds import by_history
 from .track_difference import TrackDifference, agree, track_difference
 
 _MOST_PATHS = 24
@@ -65,40 +63,12 @@ def paths_of_group(call_table: CallTable, group: int) -> GroupPaths | None:
     if len(paths) > 1 and solid[1] == solid[0]:
         even = [track for track, count in found if count == solid[0]]
         first = by_history(even)
-        first = by_place(even, lambda terms: call_table.terms[terms].size) if first is None else first
         decided = "history" if first is not None else "nothing"
         if first is not None:
             paths.insert(0, paths.pop(first))
-    if decided == "nothing" and len(cohorts) > 2:
-        first_left = _first_to_leave(group, cohorts)
-        if first_left is not None:
-            return first_left
     normal = paths[0]
     others = [Path(t.ranks, t, track_difference(normal, t)) for t in paths[1:]]
     return GroupPaths(group, (Path(normal.ranks, normal, None), *others), decided)
-
-
-@heuristic("first to leave", "of ranks on a path each, the first to leave what the loop did departed")
-def _first_to_leave(group: int, paths: list[Track]) -> GroupPaths | None:
-    """Where every rank ends on a path of its own: who left the common one first, if most of the others, and what
-    the loop did until then, show which way it went on. What came after may all follow from that."""
-    low = max(path.first for path in paths)
-    rows = [path.from_slot(low) for path in paths]
-    shared = min(common_prefix(rows[0].tokens, row.tokens) for row in rows[1:])
-    expected = due(rows[0].tokens[:shared], 1)
-    if not len(expected) or any(len(row.tokens) <= shared for row in rows):
-        return None
-    stayed = [row for row in rows if row.tokens[shared] == expected[0]]
-    left = [row for row in rows if row.tokens[shared] != expected[0]]
-    ranks = tuple(sorted(r for row in stayed for r in row.ranks))
-    if len(left) != 1 or len(ranks) <= len(left[0].ranks):
-        return None
-    until = Track(ranks, low, stayed[0].tokens[: shared + 1], stayed[0].terms[: shared + 1])
-    difference = track_difference(until, left[0])
-    if difference is None or difference.slot != low + shared:
-        return None
-    whole = Track(ranks, low, stayed[0].tokens, stayed[0].terms)
-    return GroupPaths(group, (Path(ranks, whole, None), Path(left[0].ranks, left[0], difference)), "history")
 
 
 def _paths(cohorts: list[Track]) -> list[tuple[Track, int]]:

@@ -20,6 +20,8 @@ _BEGINS = re.compile(
 def begun_at(facts: WaitFacts, row: lookup.Row | None) -> Location | None:
     """The program's own outermost line in the thread that made the call; None where it is none that Python began."""
     number = row["stack"] if row is not None else None
+    if number is None:
+        return None
     stacks = facts.case.stacks.filter(pl.col("stack") == number)
     own = stack_of(facts.case, number)
     if stacks.is_empty() or not own:

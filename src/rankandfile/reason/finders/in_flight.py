@@ -24,6 +24,8 @@ from rankandfile.reason.words import ranks_words, upper, verb
 _MOST_SHOWN = 4
 #: Looks that are closer to each other may have seen one and the same.
 _SHORTEST_NS = 5_000_000_000
+#: What is shorter is 0.0 s.
+_SHOWN_NS = 50_000_000
 
 
 @finder(precedence=320)
@@ -91,10 +93,14 @@ def _pace(facts: Facts, call: Pending) -> str:
     those = f"{upper(ranks_words(call.waiting))} had waited"
     if waited is None or waited < 0:
         return f"{those} no longer than usual."
-    before = f"up to {_seconds(pause)} lay between two calls of a rank before"
+    before = (
+        f"{'up to ' if pause >= _SHOWN_NS else ''}{_seconds(pause)} lay between two calls of a rank before"
+    )
     if waited <= pause:
         return f"{those} {_seconds(waited)}; {before}."
-    return f"{those} {_seconds(waited)}, which proves nothing yet: {before}."
+    late = _later(facts, call)
+    nothing = f"less than {late} s proves nothing here" if waited < late * 1e9 else "it proves nothing yet"
+    return f"{those} {_seconds(waited)}, and {nothing}: {before}."
 
 
 def _where(facts: Facts, late: tuple[int, ...]) -> str:
@@ -113,4 +119,4 @@ def _later(facts: Facts, call: Pending) -> int:
 
 
 def _seconds(time_ns: int) -> str:
-    return f"{time_ns / 1e9:.1f} s"
+    return f"{time_ns / 1e9:.1f} s" if time_ns >= _SHOWN_NS else "less than 0.1 s"

@@ -103,7 +103,7 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
                 "init_stuck",
                 f"{upper(ranks_words(wait_end.ranks))} may only be late in setting up.",
                 wait_end.ranks,
-                decided_by="another look at the stacks",
+                decided_by="stacks that are taken once more",
             ),
         ),
     )

@@ -27,6 +27,7 @@ from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .making_a_group import may_be_making_a_group
+from .unrecorded_wait import may_wait_unseen
 
 _INSTEAD = (
     (
@@ -65,7 +66,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if waited is Patience.NOT_YET or (waited is Patience.UNKNOWN and not stands_still(facts, wait_end)):
         return None
     if set(wait_end.ranks) <= facts.hidden.keys():
-        return _may_wait_unseen(facts, wait_end)
+        return may_wait_unseen(facts, wait_end, call)
     if may_be_making_a_group(facts, wait_end):
         return None
     if _most_of_the_group(wait_end, call):
@@ -126,42 +127,6 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             Missing(
                 what=f"the stacks of {ranks_words(culprits)}",
                 how="py-spy dump --pid PID on its host while it hangs, or start the job with `raf run`",
-            ),
-        ),
-    )
-
-
-def _may_wait_unseen(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    """The trail ends at ranks whose sends and receives are not recorded: they may wait in one of those."""
-    call = first_pending(facts, wait_end)
-    if call is None:
-        return None
-    row = pending_row(facts, call)
-    those = ranks_words(wait_end.ranks)
-    return Finding(
-        cause="undetermined",
-        confidence="hypothesis",
-        sentence=told(
-            f"{upper(those)} {verb(wait_end.ranks, 'has', 'have')} not issued the {call_phrase(facts, call)} that "
-            f"others wait in. {verb(wait_end.ranks, 'It', 'They')} also "
-            f"{verb(wait_end.ranks, 'sends and receives', 'send and receive')}, which gloo does not record, and may "
-            "wait for another rank there.",
-            waiting_sentence(facts, wait_end, wait_end.ranks),
-        ),
-        evidence=cited(row),
-        contradicted_by="a stack outside of any send or receive",
-        alternatives=(
-            perhaps(
-                "host_blocked",
-                f"{upper(those)} may be stuck on the host.",
-                wait_end.ranks,
-                decided_by="stacks",
-            ),
-        ),
-        missing=(
-            Missing(
-                what=f"the stacks of {those}",
-                how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
             ),
         ),
     )

@@ -11,7 +11,6 @@ from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import elements
 from rankandfile.reason.calls.pairing import Transfer
-from rankandfile.reason.causes.skipped_collective import transfer_left_out
 from rankandfile.reason.document import cohort, diverged, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
@@ -78,7 +77,7 @@ def other_amount(facts: Facts, wait_end: WaitEnd, cause: str) -> Finding | None:
     it is told instead.
     """
     unlike = next(unlike_halves(facts, wait_end), None)
-    if unlike is None or transfer_left_out(facts, wait_end) is not None:
+    if unlike is None:
         return None
     if cause != ("size_mismatch" if unlike.own_amount[0] != unlike.other_amount[0] else "dtype_mismatch"):
         return None

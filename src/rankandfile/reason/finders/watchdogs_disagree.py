@@ -147,10 +147,13 @@ def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Requ
         return "skipped_collective"
     if how == "extra":
         return "extra_collective"
-    if how == "new":
-        place = others[0].place
-        return "early_exit" if place and _LEAVING.search(place.function) else "extra_collective"
-    same_line = normal[0].asked[0] == others[0].asked[0] and normal[0].site == others[0].site
+    place = others[0].place
+    if how == "new" and place is not None:
+        return "early_exit" if _LEAVING.search(place.function) else "extra_collective"
+    # Of whoever tells no line it is not known that it came from another one: what is seen is what it asked for.
+    same_line = normal[0].asked[0] == others[0].asked[0] and (
+        normal[0].site == others[0].site or (how == "new" and place is None)
+    )
     return "size_mismatch" if same_line else "different_collective"
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
-from rankandfile.model.ledger import dump_id
+from rankandfile.model.ledger import NO_ROOM, dump_id
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.words import ranks_words
 
@@ -204,14 +204,17 @@ def _files(facts: WaitFacts) -> dict[int, Reason]:
     """Of ranks whose file is there, and is not what it should be."""
     found: dict[int, Reason] = {}
     for row in facts.case.dumps.filter(pl.col("rank").is_not_null()).iter_rows(named=True):
+        how = ""
         if row["set_aside"] is not None:
             why: Why = "set_aside"
             words = f"its file was set aside: {row['set_aside']}"
+            if row["set_aside"] == NO_ROOM:
+                how = "name fewer files, or let reading take more memory"
         elif row["truncated"]:
             why, words = "truncated", "its file ends early, and what came last is lost"
         else:
             continue
-        found.setdefault(row["rank"], Reason(why, words, (dump_id(row["dump"]),)))
+        found.setdefault(row["rank"], Reason(why, words, (dump_id(row["dump"]),), how))
     return found
 
 

@@ -14,6 +14,19 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.graph import Pending
 
 
+def recorded_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
+    """Root -> the members that took it for the root, of one call that all of them made from one place; nothing where a
+    member's record is not there, or does not keep it."""
+    rows = [_at(facts, call, rank) for rank in facts.membership.members[call.group]]
+    told = [row for row in rows if row is not None and row["root"] is not None]
+    if len(told) < len(rows) or len({row["path"] for row in told}) != 1 or told[0]["path"] is None:
+        return {}
+    return {
+        root: tuple(row["rank"] for row in told if row["root"] == root)
+        for root in sorted({row["root"] for row in told})
+    }
+
+
 @heuristic(
     "named roots", "the root that a stack's arguments name is whom the rank takes for it", otherwise={}
 )

@@ -201,7 +201,7 @@ def _of_log(facts: Facts, rank: int) -> _Told | None:
         standing = Standing(
             ranks="",
             state="waits",
-            what=what if len(what) <= _LONGEST_WAIT else what[: _LONGEST_WAIT - 1] + "…",
+            what=shortened(what, _LONGEST_WAIT),
             told_by="log",
             location=location_of(waited.place),
             evidence=list(waited.evidence[:2]),
@@ -220,16 +220,12 @@ def _of_log(facts: Facts, rank: int) -> _Told | None:
             standing = Standing(
                 ranks="",
                 state="gone" if gone else "unknown",
-                what=f"{words}{_short(error.words)}",
+                what=f"{words}{shortened(error.words, _LONGEST_ERROR)}",
                 told_by="log",
                 evidence=list(error.evidence[:2]),
             )
             return _Told(standing, logged(rank, error))
     return None
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= _LONGEST_ERROR else f"{words[: _LONGEST_ERROR - 1]}…"
 
 
 def _by_nccl(facts: Facts) -> dict[int, _Told]:
@@ -277,6 +273,7 @@ def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
                 why[nothing].append(rank)
     for lines in last.values():
         (first, line), *_ = lines.items()
-        alike = "" if len(set(lines.values())) == 1 else f" but for its numbers; rank {first}'s"
-        why[f"its last line{alike}: '{line}'"] += lines
+        alike = len(set(lines.values())) == 1
+        whose = "its last line" if alike else f"its last line differs in numbers alone; that of rank {first}"
+        why[f"{whose}: '{line}'"] += lines
     return [Standing(ranks=format_ranks(those), state="unknown", what=words) for words, those in why.items()]

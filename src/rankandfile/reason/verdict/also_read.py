@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rankandfile.model.events import event_id
 from rankandfile.model.sentence import in_words, told
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.words import shortened
 
 from .finding import Finding
 
@@ -35,23 +36,18 @@ def with_what_else_was_read(facts: Facts, finding: Finding) -> Finding:
     for row in sorted(
         rows.iter_rows(named=True), key=lambda row: (order[str(row["kind"])], row["log"], row["line"])
     ):
-        words = _words(row)
+        words = shortened(str(row["text"] or ""), _LONGEST)
         if event_id(row["log"], row["line"]) not in finding.evidence and words[:60] not in named:
             found.setdefault(str(row["kind"]), row)
     if not found:
         return finding
     lines = list(found.values())[:_MOST]
-    said = "; ".join(f'"{_words(row)}"{_of(row)}' for row in lines)
+    said = "; ".join(f'"{shortened(str(row["text"] or ""), _LONGEST)}"{_of(row)}' for row in lines)
     return replace(
         finding,
         sentence=told(finding.sentence, f"Also read: {said}."),
         evidence=(*finding.evidence, *(event_id(row["log"], row["line"]) for row in lines)),
     )
-
-
-def _words(row: Row) -> str:
-    text = " ".join(str(row["text"] or "").split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _of(row: Row) -> str:

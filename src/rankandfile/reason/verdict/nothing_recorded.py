@@ -8,13 +8,13 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
-from rankandfile.model.known.recorder_names import BEFORE, RING
 from rankandfile.model.log_shapes import WORTH_OF_ROLE
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.ranks.from_logs.ras_counts import launches
-from rankandfile.reason.words import counted, ranks_words
+from rankandfile.reason.words import counted, ranks_words, shortened
+from rankandfile.recorder_names import BEFORE, RING
 
 from .finding import Finding
 from .unowned_stacks import unowned_stacks
@@ -133,7 +133,7 @@ def _short(row: Row) -> str:
     what = ": ".join(str(fields[name]) for name in ("exception", "message") if fields.get(name)) or str(
         row["text"] or row["kind"]
     )
-    return what if len(what) <= _LONGEST else what[: _LONGEST - 1] + "…"
+    return shortened(what, _LONGEST)
 
 
 def _told(row: Row) -> str:

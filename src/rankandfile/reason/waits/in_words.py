@@ -182,17 +182,32 @@ def ways_in(facts: Facts, call: Pending) -> list[Way]:
                 one_place=way.one_place and part["site"].unique().to_list() == [way.row and way.row["site"]],
             )
     unrecorded = set(call.waiting) - set(made["rank"].to_list())
-    unrecorded -= _add_seen(facts, ways, unrecorded)
+    unrecorded -= _add_seen(facts, ways, unrecorded, _logged(facts, call, unrecorded))
     return sorted(ways, key=lambda way: call.waiting[0] not in way.ranks) + _by_logs(facts, call, unrecorded)
 
 
-def _add_seen(facts: Facts, ways: list[Way], ranks: set[int]) -> set[int]:
-    """Those without a record of the call whose stacks are those of ranks that have one: each goes to its like."""
+def _logged(facts: Facts, call: Pending, ranks: set[int]) -> dict[int, str]:
+    """The operation that a rank's own log names at the number of the call."""
+    return {
+        rank: contract_of(report.op).op
+        for rank in ranks
+        for report in facts.accounts.of_rank.get(rank, ())
+        if report.seq == call.slot and report.op and call.slot is not None
+    }
+
+
+def _add_seen(facts: Facts, ways: list[Way], ranks: set[int], logged: dict[int, str]) -> set[int]:
+    """Those without a record of the call whose stacks are those of ranks that have one: each goes to its like. A stack
+    has no numbers: it may be that of another call, which the rank's own log tells."""
     found: set[int] = set()
     seen = ways_to_waits(facts.case, facts.hosts, sorted(ranks))
     for i, way in enumerate(ways) if seen else ():
         theirs = list(ways_to_waits(facts.case, facts.hosts, way.ranks).values())
-        alike = {rank for rank in seen.keys() - found if seen[rank] in theirs}
+        alike = {
+            rank
+            for rank in seen.keys() - found
+            if seen[rank] in theirs and logged.get(rank) in (None, contract_of(way.op).op if way.op else None)
+        }
         ways[i] = way._replace(ranks=tuple(sorted({*way.ranks, *alike})))
         found |= alike
     return found

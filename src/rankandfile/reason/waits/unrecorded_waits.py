@@ -36,9 +36,10 @@ def unseen(
 ) -> dict[int, int]:
     """`hidden`, with the ranks that stacks take out of it or put into it."""
     backends = case.dumps_used["backend"].drop_nulls().unique().to_list()
-    out = {rank: count for rank, count in hidden.items() if not _elsewhere(hosts.get(rank))}
-    if "gloo" not in backends or _UNSEEN.off:
-        return out
+    known = {rank: count for rank, count in hidden.items() if not _elsewhere(hosts.get(rank))}
+    if "gloo" not in backends:
+        return known
+    out = dict(known)
     ends = [wait_end for wait_end in wait_ends if wait_end.kind == "absent"]
     likely = len(ends) > 1 or _groups_without_a_call(case)
     for wait_end in ends:
@@ -53,7 +54,7 @@ def unseen(
                 out.setdefault(rank, 0)
         if len(wait_end.ranks) == 1 and _nobody_owes_it(wait_end, waits, case, call_table):
             out.pop(wait_end.ranks[0], None)
-    return out
+    return known if out != known and _UNSEEN.off else out
 
 
 def _nobody_owes_it(wait_end: WaitEnd, waits: Waits, case: Case, call_table: CallTable) -> bool:

@@ -22,6 +22,8 @@ from .sheet import ALL, ROOMS, Part, Room, Sheet
 
 WIDTH = 100
 _LABEL, _WIDE_LABEL = 7, 8
+#: More lines than these nobody reads in ten seconds, wherever there is room for them.
+_AT_ONCE = 16
 
 _BOLD = Style(bold=True)
 
@@ -39,7 +41,10 @@ def card(
         return Text("no verdict")
     for room in ROOMS:
         found = _brief(diagnosis, signs, width, room)
-        if height is None or _height(found, width) < height:
+        high = _height(found, width)
+        if high <= _AT_ONCE and (height is None or high < height):
+            break
+        if room is not ROOMS[0] and (height is None or high < height):
             break
     return Group(found, Text(), _details(diagnosis, signs, width)) if verbose else found
 
@@ -51,12 +56,11 @@ def _height(found: RenderableType, width: int) -> int:
 
 def _brief(diagnosis: Diagnosis, signs: Signs, width: int, room: Room) -> RenderableType:
     sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room)
-    first = diagnosis.verdicts[0]
-    head = [*brief.head(sheet, width), Text()]
+    head: list[RenderableType] = [*brief.head(sheet, width), Text()]
     parts = list(brief.parts(sheet))
     if parts and not parts[0][0]:
         # The sentence has the whole width.
-        head += [sheet.text(first.sentence), Text()]
+        head += [*parts[0][1], Text()]
         parts = parts[1:]
     return Group(*head, _Rows(parts, _LABEL))
 

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rankandfile.model.diagnosis import Alternative, Remedy, Standing
+from rankandfile.model.diagnosis import BY_HAND, SURE, Alternative, Remedy, Verdict
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
 from rankandfile.render.headline import cause_beside, headline, place, sure
-from rankandfile.render.words import cause_words, counted, flagged_text, job_size, said_ranks, standing_text
+from rankandfile.render.words import (
+    base_name,
+    cause_words,
+    counted,
+    job_size,
+    place_text,
+    said_ranks,
+)
 
-from . import strip
+from . import circle, positions, strip
 from .sheet import Part, Sheet
 
 _STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
-_PLACE = re.compile(r"[\w-]+\.\w+:\d+")
-_CALL = re.compile(r"in (?P<op>\w+) #(?P<seq>\d+)")
-_MOST_NAMES, _MOST_STANDINGS, _MOST_PROOFS = 3, 6, 5
+#: A dump that was set aside, as it is of another run.
+_RUN = re.compile(r"(?P<which>an earlier|a later) run\b.*\(attempt (?P<number>\d+)\)$")
+_MOST_NAMES, _MOST_PROOFS = 3, 5
 
 
 def head(sheet: Sheet, width: int) -> Iterator[Text]:
@@ -28,29 +36,43 @@ def head(sheet: Sheet, width: int) -> Iterator[Text]:
     verdict = sheet.verdict
     style = "bold green" if verdict.hang is False else _STYLE[verdict.confidence]
     said, where = headline(verdict, sheet.diagnosis.job.world_size, sheet.signs), place(verdict)
+    if width - len(said) - len(where) < 2:
+        where = where.partition(" in ")[0]
     gap = width - len(said) - len(where)
     room = " " * gap if gap >= 2 else "  " if where else ""
     yield Text.assemble((sheet.text(said).plain, style), (sheet.text(f"{room}{where}").plain, "bold"))
-    yield sheet.text(f"{_sure(sheet)} {sheet.signs.dot} {job_size(sheet.diagnosis)}", style="dim")
+    yield from (sheet.text(line, style="dim") for line in _sure(sheet, width))
     if verdict.assumed:
         yield sheet.text(f"if {verdict.assumed}", style="dim")
 
 
-def _sure(sheet: Sheet) -> str:
-    """``likely (not excluded: uneven inputs) · early exit``: no alternative is left out unseen."""
+def _sure(sheet: Sheet, width: int) -> list[str]:
+    """``likely (not excluded: uneven inputs) · early exit · 4 ranks``: no alternative is left out unseen. Where that is
+    too long for a line, they have their own."""
     verdict = sheet.verdict
-    others = list(dict.fromkeys(map(_alternative, verdict.alternatives)))
+    others = list(dict.fromkeys(_alternative(one, verdict.cause) for one in verdict.alternatives))
     more = f" and {len(others) - _MOST_NAMES} more: -v" if len(others) > _MOST_NAMES else ""
-    known = verdict.confidence == "established" and verdict.cause != "undetermined"
-    open_ = "possible as well" if known else "not excluded"
-    excluded = f" ({open_}: {', '.join(others[:_MOST_NAMES])}{more})" if others else ""
-    beside = cause_beside(verdict)
-    return f" {sheet.signs.dot} ".join([f"{sure(verdict)}{excluded}", *([beside] if beside else [])])
+    beside = [one for one in (cause_beside(verdict), job_size(sheet.diagnosis)) if one]
+    open_, word = _open(verdict), sure(verdict)
+    named = f"{open_}: {', '.join(others[:_MOST_NAMES])}{more}" if others else ""
+    dot = f" {sheet.signs.dot} "
+    if others and word == open_:
+        line = dot.join([named, *beside])
+        return [line] if len(line) <= width else [dot.join(beside), named]
+    line = dot.join([f"{word} ({named})" if others else word, *beside])
+    return [line] if len(line) <= width or not others else [dot.join([word, *beside]), named]
 
 
-def _alternative(one: Alternative) -> str:
-    """In as few words as there are; what has no cause yet, by its sentence."""
-    if one.cause != "undetermined" or not one.sentence:
+def _open(verdict: Verdict) -> str:
+    """What the alternatives are: of a cause that is open, all that it can be."""
+    if verdict.cause == "undetermined":
+        return SURE["hypothesis"] if not verdict.culprits else "may be"
+    return "possible as well" if verdict.confidence == "established" else "not excluded"
+
+
+def _alternative(one: Alternative, cause: str) -> str:
+    """In as few words as there are; what has no cause yet, or the very cause of the verdict, by its sentence."""
+    if one.cause not in ("undetermined", cause) or not one.sentence:
         return cause_words(one.cause)
     return one.sentence[:1].lower() + one.sentence[1:].rstrip(".")
 
@@ -60,11 +82,13 @@ def parts(sheet: Sheet) -> Iterator[Part]:
     if strip.tells(verdict):
         yield "calls", _strip(sheet)
         if said := strip.branch(verdict):
-            yield "branch", [sheet.cut(said, 2)]
+            yield strip.kind_of_line(verdict), [sheet.cut(said, 2)]
     else:
-        yield "", [sheet.text(verdict.sentence)]
+        yield "", [sheet.text(told(verdict))]
+        if rows := circle.rows(verdict, sheet):
+            yield "circle", rows
     if not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis"):
-        yield from _standings(sheet)
+        yield from positions.parts(sheet)
     yield from _why(sheet)
     yield from _advice(sheet)
     yield from _rest(sheet)
@@ -75,7 +99,7 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
     assert divergence is not None
     number = "" if divergence.seq is None else f" #{divergence.seq}"
     lost = not divergence.exact and bool(sheet.diagnosis.job.calls)
-    bound = ", at the latest: earlier calls are lost" if lost else ""
+    bound = ", here or earlier: older calls are lost" if lost else ""
     place = f", {divergence.place}" if divergence.place else ""
     shown = list(strip.lines(sheet.verdict))
     few = shown[: sheet.room.cohorts]
@@ -91,43 +115,23 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
     return [where, rows, *sheet.more(len(shown) - len(few), "cohort", where=": -v")]
 
 
-def _standings(sheet: Sheet) -> Iterator[Part]:
-    """Where everybody is, the odd ones first, as far as the sentence does not say it: what there is to go on with where
-    nobody is to blame for sure."""
-    world = sheet.diagnosis.job.world_size
-    where = [one for one in sheet.diagnosis.standings if not _said(one, sheet.verdict.sentence)]
-    lines = [
-        sheet.cut(f"{_who(one.ranks, world, sheet)} {sheet.signs.then} {standing_text(one)}", 2)
-        for one in where[:_MOST_STANDINGS]
-    ]
-    if lines:
-        yield "stands", [*lines, *sheet.more(len(where) - _MOST_STANDINGS, "place", where=": -v")]
-
-
-def _said(one: Standing, sentence: str) -> bool:
-    """Whether the sentence names its place or its call, and its ranks."""
-    numbers = set(re.findall(r"\d+", one.ranks))
-    if not numbers or not numbers <= set(re.findall(r"(?<![\w.:])\d+(?![\w:])", sentence)):
-        return False
-    if places := _PLACE.findall(one.what):
-        return places[0] in _PLACE.findall(sentence)
-    call = _CALL.fullmatch(one.what)
-    return bool(call and f"the {call['op']}" in sentence and f"seq {call['seq']})" in sentence)
-
-
-def _who(ranks: str, world: int | None, sheet: Sheet) -> str:
-    return said_ranks(ranks, world, sheet.signs) if ranks[:1].isdigit() else ranks
+def told(verdict: Verdict) -> str:
+    """The sentence, less what stands elsewhere on the card."""
+    said = circle.without_its_waits(verdict)
+    return said.removeprefix("No hang is proved. ") if verdict.ordinary else said
 
 
 def _why(sheet: Sheet) -> Iterator[Part]:
     where = sheet.verdict.location
     why = where and (where.because or where.why_it_can_differ)
-    if where and why:
+    if where and why and (strip.tells(sheet.verdict) or why not in told(sheet.verdict)):
         # "It" is what the row above shows.
         said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
         yield "why", [sheet.cut(why if said == why else f"the condition {said}", 2)]
     if where and where.flagged_before:
-        yield "lint", [sheet.cut(flagged_text(where.flagged_before))]
+        flagged = where.flagged_before
+        place = place_text(base_name(flagged.file), flagged.line)
+        yield "lint", [sheet.text(f"raf lint flags {place} before it is run: {flagged.rule}")]
 
 
 def _advice(sheet: Sheet) -> Iterator[Part]:
@@ -137,7 +141,10 @@ def _advice(sheet: Sheet) -> Iterator[Part]:
     elif verdict.family == "paths" and verdict.divergence and verdict.location and not verdict.excerpts:
         yield "next", [sheet.text("the condition that decides: --src DIR, the job's source")]
     if verdict.remedies:
-        yield "fix", [sheet.cut(_remedy(verdict.remedies[0], 2 * sheet.width), 2), *_patch(sheet)]
+        first = verdict.remedies[0]
+        # What there is no patch for, a person decides: that is more than a line.
+        said = f"{first.title}: {first.text}" if first.title == BY_HAND else _remedy(first, 2 * sheet.width)
+        yield "fix", [sheet.cut(said, 3 if first.title == BY_HAND else 2), *_patch(sheet)]
     if verdict.anti_advice:
         yield (
             "don't",
@@ -152,7 +159,12 @@ def _next(sheet: Sheet) -> Iterator[Part]:
         return
     for other in sheet.verdict.alternatives[:1]:
         if other.decided_by and other.cause != "undetermined":
-            words = f"to exclude {cause_words(other.cause)}: look at {other.decided_by.rstrip('.')}"
+            whom = (
+                "to tell which"
+                if other.cause == sheet.verdict.cause
+                else f"to exclude {cause_words(other.cause)}"
+            )
+            words = f"{whom}: look at {other.decided_by.rstrip('.')}"
             yield "next", [sheet.cut(words, 3)]
             return
     for probe in sheet.verdict.probes[:1]:
@@ -179,8 +191,8 @@ def _remedy(remedy: Remedy, most: int) -> str:
 
 def _patch(sheet: Sheet) -> Iterator[Text]:
     if any(one.diff for one in sheet.verdict.remedies):
-        yield sheet.text(
-            "the patch: raf fix PATH... --src DIR   to confirm it first: add --probe", style="dim"
+        yield from sheet.side_by_side(
+            "the patch: raf fix PATH... --src DIR", "to confirm it first: add --probe"
         )
 
 
@@ -195,10 +207,22 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
     others = diagnosis.verdicts[1:]
     if others:
         lines = [
-            sheet.cut(f"{cause_words(other.cause)}: {other.sentence}")
+            sheet.cut(other.sentence if other.ordinary else f"{cause_words(other.cause)}: {other.sentence}")
             for other in others[: sheet.room.others]
         ]
         yield "also", [*lines, *sheet.more(len(others) - sheet.room.others, "verdict", where=": -v")]
+    runs = Counter(found.groups() for note in diagnosis.notes if (found := _RUN.search(note.what)))
+    if runs:
+        yield (
+            "runs",
+            [
+                sheet.text(
+                    f"{counted(files, 'dump')} of {which} run {'is' if files == 1 else 'are'} not in this answer: "
+                    f"--attempt {number}, or that run's folder alone"
+                )
+                for (which, number), files in runs.most_common(sheet.room.others)
+            ],
+        )
     against = [note for note in diagnosis.notes if note.where == DISAGREE]
     if against:
         yield "against", [sheet.cut(str(against[0]), 2), *sheet.more(len(against) - 1, "note", where=": -v")]
@@ -207,7 +231,7 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
         left = len(verdict.evidence) - _MOST_PROOFS
         more = f" and {left} more" if left > 0 else ""
         yield "proof", [sheet.text(f"{ids}{more}: raf show evidence PATH...", style="dim")]
-    yield "more", [sheet.text(f"{_more(sheet)}the page: raf report PATH...", style="dim")]
+    yield "more", sheet.side_by_side(_more(sheet), "the page: raf report PATH...")
 
 
 def _more(sheet: Sheet) -> str:
@@ -224,4 +248,4 @@ def _more(sheet: Sheet) -> str:
         ),
         *([counted(notes, "note", "notes") + " on what was read"] if notes else []),
     ]
-    return f"-v: {', '.join(held)}   " if held else ""
+    return f"-v: {', '.join(held)}" if held else ""

@@ -16,12 +16,21 @@ Part = tuple[str, Sequence[RenderableType]]
 
 #: Of a narrower window a sentence gets a line more: that of a telephone.
 _NARROW = 56
+#: What is not broken where a line is cut.
+_LONGEST_WORD = 40
 #: Of the ranks of one cohort.
 _MOST_RANKS = 28
 
 _ASCII = str.maketrans(
     {"←": "<-", "→": "->", "▸": ">", "·": "-", "…": "...", "“": '"', "”": '"', "’": "'", "–": "-"}
 )
+
+
+def _whole(words: str, most: int) -> str:
+    """As many whole words as fit; of one that is longer than a name may be, a part."""
+    kept = words[: most - 1]
+    whole = kept if words[len(kept)].isspace() else kept.rpartition(" ")[0]
+    return (whole if whole and len(kept) - len(whole) <= _LONGEST_WORD else kept).rstrip(" ,;:")
 
 
 class Room(Struct, frozen=True):
@@ -68,7 +77,14 @@ class Sheet(Struct, frozen=True):
         # Words are not broken: the lines before the last are not full. As much for both kinds of signs.
         lines += self.width < _NARROW
         most = lines * self.width - len(PLAIN.more) - (lines - 1) * 12
-        return self.text(words if len(words) <= most else words[:most] + self.signs.more, style=style)
+        return self.text(
+            words if len(words) <= most else f"{_whole(words, most)} {self.signs.more}", style=style
+        )
+
+    def side_by_side(self, *said: str) -> list[Text]:
+        """In one line; where they do not fit beside each other, a line each: a command is not torn apart."""
+        line = "   ".join(one for one in said if one)
+        return [self.text(one, style="dim") for one in ([line] if len(line) <= self.width else said) if one]
 
     def more(self, left_out: int, one: str, many: str = "", where: str = "") -> list[Text]:
         """``and 3 more waits``, if there are more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,6 +19,20 @@ from rankandfile.render.words import (
 )
 
 _TESTS = ("if ", "elif ", "while ")
+_BRANCHES = (
+    *_TESTS,
+    "for ",
+    "async for ",
+    "with ",
+    "async with ",
+    "try:",
+    "except",
+    "match ",
+    "case ",
+    "assert ",
+)
+#: A line that goes two ways within itself.
+_INSIDE = re.compile(r"\b(?:and|or|if)\b|\s(?:[=!]=|[<>]=?|is|in)\s")
 
 
 class Line(NamedTuple):
@@ -84,6 +99,10 @@ def _odd(verdict: Verdict, cohort: Cohort | None, doing: str) -> str:
         return doing
     if call.file is not None and place_text(base_name(call.file), call.line) in doing:
         return doing
+    if call.file is None and f"the {call.op}" in doing:
+        # "went on to the barrier": which it is, where it is named.
+        number = f" #{call.seq}" if call.seq is not None else ""
+        return doing.replace(f"the {call.op}", f"the {call.op}{number}", 1)
     said = call_text(call, verdict.divergence.group if verdict.divergence else None)
     return said if call.detail and call.detail in doing else f"{said}: {doing}"
 
@@ -100,6 +119,14 @@ def branch(verdict: Verdict) -> str:
     ways = {one.truth: one.who for one in seen}
     told = [f"{'' if truth else 'not '}taken by {ways[truth]}" for truth in sorted(ways, reverse=True)]
     return f"{condition}  {', '.join(told)}"
+
+
+def kind_of_line(verdict: Verdict) -> str:
+    """What the line is that decides: only where something branches, ways part."""
+    condition = (verdict.location.condition or "") if verdict.location else ""
+    if condition.startswith(_BRANCHES) or _INSIDE.search(condition):
+        return "branch"
+    return "value" if verdict.family == "arguments" else "line"
 
 
 def is_test(condition: str) -> bool:

@@ -104,7 +104,7 @@ def _divergence(sheet: Sheet) -> Iterator[Part]:
 def _diverged(sheet: Sheet, divergence: Divergence) -> list[Text]:
     number = "" if divergence.seq is None else f" #{divergence.seq}"
     lost = not divergence.exact and bool(sheet.diagnosis.job.calls)
-    bound = ", at the latest: earlier calls are lost" if lost else ""
+    bound = ", here or earlier: older calls are lost" if lost else ""
     place = f", {divergence.place}" if divergence.place else ""
     lines = [sheet.text(f"group {divergence.group}{number}{place}{bound}")]
     shown = divergence.cohorts[: sheet.room.cohorts]

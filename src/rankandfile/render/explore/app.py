@@ -156,10 +156,13 @@ class Explorer(App[None]):
 
     def _show_source(self, file: str, line: int) -> None:
         pane = self.query_one("#source", ScrollableContainer)
-        pane.border_title = plain(f"{file}:{line}") if file else "source"
-        text, here = panes.source(self.contents.source(file, line), file, line)
+        lines = self.contents.source(file, line)
+        pane.border_title = panes.place_title(file, line, pane.size.width - 4) if file else "source"
+        text, here = panes.source(lines, file, line)
         self.query_one("#source-text", Static).update(text)
-        pane.scroll_to(y=max(0, here - 6), animate=False)
+        # In a narrow pane an indented line would be out of sight.
+        indent = 0 if self.size.width >= _WIDE else panes.indent(lines, line)
+        pane.scroll_to(x=indent, y=max(0, here - 6), animate=False)
 
     def action_divergence(self) -> None:
         self._jump(

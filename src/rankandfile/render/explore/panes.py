@@ -54,17 +54,29 @@ def _frame(line: str) -> str:
     return f"{function}  {'/'.join(parts[-_PATH_PARTS:])}" if function else line
 
 
+def place_title(file: str, line: int, width: int) -> str:
+    """Of a long path the end, which has the name and the line."""
+    said = plain(f"{file}:{line}")
+    return said if not 0 < width < len(said) else f"…{said[1 - width :]}"
+
+
+def indent(lines: list[tuple[int, str]], line: int) -> int:
+    """How far the line that counts is indented."""
+    words = next((words for number, words in lines if number == line), "")
+    return len(words) - len(words.lstrip())
+
+
 def source(lines: list[tuple[int, str]], file: str, line: int) -> tuple[Text, int]:
     """The lines with the one that counts marked, and which of them that is."""
     text = Text(no_wrap=True)
     if not lines:
         text.append("not at hand: name the job's source with --src DIR" if file else "no place was recorded")
-    here = 0
+    here, wide = 0, len(str(lines[-1][0])) if lines else 0
     for position, (number, words) in enumerate(lines):
         if number == line:
             here = position
         mark, style = (">", "bold reverse") if number == line else (" ", "")
-        text.append(f"{mark}{number:>5}  {words}\n", style)
+        text.append(f"{mark} {number:>{wide}}  {words}\n", style)
     return text, here
 
 

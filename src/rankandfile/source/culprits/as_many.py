@@ -21,7 +21,7 @@ def as_many(verdict: Verdict, found: FoundLine, named: NamedByCode | None) -> bo
     told = verdict.divergence
     if told is None or told.kind != "substituted" or verdict.family != "paths":
         return False
-    if found.kind != "decision" or decision is None or parted is None or parted.own:
+    if found.kind != "decision" or decision is None or parted is None:
         return False
     one, other = (set(side.members) for side in sides(parted))
     own_data = found.reason is not None and found.reason.source == "local_data"

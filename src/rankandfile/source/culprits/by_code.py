@@ -3,8 +3,7 @@
 A test that singles out ranks by their number, as `if rank == 0:` or `if rank != 0:` does, names those ranks, whichever
 way they took. A decision upon what comes to one rank alone, as a signal does, names those who left there the way that
 all had taken in every round before: it came to them. Any other test says as much for one side as for the other: nobody
-is blamed. Who ends a framework's loop by a flag that the program stores, where more ranks go on, did not agree on it
-with them. Nobody is blamed who waits on the same side as all who wait.
+is blamed. Nobody is blamed who waits on the same side as all who wait.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from rankandfile.source.culprits.by_few import (
     ON_RANK,
     parsed,
     sides,
-    the_fewer,
     who_added_otherwise,
     who_came_alone,
     who_left_a_loop,
@@ -28,19 +26,18 @@ from rankandfile.source.culprits.by_few import (
     who_made_another,
     who_put_off,
     who_ran_out,
-    who_stopped,
 )
 from rankandfile.source.lines.call_paths import CallPaths
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
+from .exact_cause import DIRECT
 from .guard_clause import who_turned_back
+from .let_go_on import who_was_let_go_on
 from .out_of_date import who_is_out_of_date
 from .usual_way import left_the_usual, made_a_new_call
 from .ways import over_for
 
-#: A test of the rank itself is not far from where the rank is asked for.
-_DIRECT = 3
 _ON_ITS_RANK = Heuristic(
     "test on the rank", "a test for a rank by its number singles out those that it names"
 )
@@ -71,7 +68,7 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         or not (verdict.family == "paths" or verdict.cause == "undetermined")
     ):
         return None
-    decision, divergence = found.decision, found.divergence
+    divergence = found.divergence
     if found.kind == "items" and found.singled and not _ON_ITS_RANK.off:
         return _who_has_more(verdict, found)
     if found.kind == "barred" and divergence is not None and divergence.exact:
@@ -97,40 +94,45 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         and found.reason.source in _FROM_OUTSIDE
         and (divergence.exact or not suspects)
     ):
-        return _whom_it_came_to(verdict, found, divergence, paths) or _turned_back(
-            verdict, found, divergence, paths
+        return (
+            _whom_it_came_to(verdict, found, divergence, paths)
+            or _turned_back(verdict, found, divergence, paths)
+            or who_was_let_go_on(verdict, found, divergence)
         )
     own_data = found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data")
     if own_data and divergence.exact:
         return (
             who_ran_out(verdict, found, divergence)
             or _whose_data_said_so(verdict, found, divergence, paths)
-            or who_stopped(verdict, found, divergence)
             or _turned_back(verdict, found, divergence, paths)
         )
-    if found.kind != "decision" or decision is None:
+    if found.kind != "decision":
+        return None
+    return _turned_back(verdict, found, divergence, paths) or _whom_it_names(verdict, found, divergence)
+
+
+def _whom_it_names(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """The decision is on the rank itself: whom it names by number, if all who wait took the other way."""
+    decision = found.decision
+    if decision is None or decision.reason.source not in ON_RANK or len(decision.reason.chain) > DIRECT:
         return None
     condition = decision.condition
-    fewer = the_fewer(found, divergence, decision) if divergence.exact else None
-    fewer = fewer or _turned_back(verdict, found, divergence, paths)
-    if fewer is not None:
-        return fewer
-    on_rank = decision.reason.source in ON_RANK and len(decision.reason.chain) <= _DIRECT
-    if condition.kind != "if" or not isinstance(condition.node, ast.expr) or not on_rank:
+    if condition.kind != "if" or not isinstance(condition.node, ast.expr) or _ON_ITS_RANK.off:
         return None
     ours, theirs = condition.here, condition.there
     if decision.branching.normal == "end":
         ours, theirs = theirs, ours
     ways = {ours: divergence.normal, theirs: divergence.culprit}
+    suspects = {one.rank for one in verdict.suspects}
     side = _singled_out(condition.node)
     if side is None and suspects:
         # A test behind a name, as `is_main()`: the few that the stacks show apart are those that it singles out.
-        side = next((way for way, of in ways.items() if of.members == suspects), None)
-    if ways.keys() != {"taken", "not taken"} or side is None or _ON_ITS_RANK.off:
+        side = next((way for way, of in ways.items() if {*of.members} == suspects), None)
+    if ways.keys() != {"taken", "not taken"} or side is None:
         return None
     ranks = ways[side].members
     others = ways["not taken" if side == "taken" else "taken"].members
-    if suspects and ranks != suspects:
+    if suspects and {*ranks} != suspects:
         return None
     if verdict.cause == "undetermined" and not _awaited(verdict, ranks, others):
         return None
@@ -141,6 +143,24 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         doing=f"went another way than its peers at {file}:{condition.line}",
         sentence=f"The code decides it: the test singles out the ranks that {took}.",
     )
+
+
+def _singled_out(test: ast.expr) -> str | None:
+    """Which outcome of a test on the rank is that of the ranks it names. Every second one is no rank with a name."""
+    match test:
+        case ast.Compare(left=ast.BinOp()):
+            return None
+        case ast.Compare(ops=[ast.Eq() | ast.In()]):
+            return "taken"
+        case ast.Compare(ops=[ast.NotEq() | ast.NotIn()]):
+            return "not taken"
+    return None
+
+
+def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:
+    """All who wait took the other way."""
+    waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
+    return bool(waiting) and waiting <= set(others) and not waiting & set(ranks)
 
 
 def _gave_up(paths: CallPaths) -> bool:
@@ -158,7 +178,7 @@ def _whom_it_came_to(
     open_ = (other.cause for other in verdict.alternatives if parsed(other.culprits) == [*ranks])
     return NamedByCode(
         ranks=ranks,
-        doing=f"left the way of all rounds before at {file}:{found.line}",
+        doing=f"went another way than in all rounds before, at {file}:{found.line}",
         sentence=f"What decides it comes to one rank and not to another, and {who} did otherwise than in all rounds "
         "before.",
         cause="early_exit" if over_for(found) is odd else next(open_, None),
@@ -188,7 +208,7 @@ def _whose_data_said_so(
     file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=odd.members,
-        doing=f"left the way of all rounds before at {file}:{found.line}",
+        doing=f"went another way than in all rounds before, at {file}:{found.line}",
         sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
         "before.",
     )
@@ -215,21 +235,3 @@ def _who_began_again(found: FoundLine, divergence: CodeDivergence) -> NamedByCod
         sentence=f"Who begins once more what the others are in the middle of is out of step with them: "
         f"{ranks_in_words(divergence.culprit)} did.",
     )
-
-
-def _singled_out(test: ast.expr) -> str | None:
-    """Which outcome of a test on the rank is that of the ranks it names. Every second one is no rank with a name."""
-    match test:
-        case ast.Compare(left=ast.BinOp()):
-            return None
-        case ast.Compare(ops=[ast.Eq() | ast.In()]):
-            return "taken"
-        case ast.Compare(ops=[ast.NotEq() | ast.NotIn()]):
-            return "not taken"
-    return None
-
-
-def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:
-    """All who wait took the other way."""
-    waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
-    return bool(waiting) and waiting <= set(others) and not waiting & set(ranks)

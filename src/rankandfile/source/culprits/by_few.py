@@ -1,33 +1,29 @@
 """Whom the numbers of the two sides name, where the code shows that one of them did what was not meant.
 
-A branch that leaves a call out, a loop over what is a rank's own, a framework's loop that a flag of the program ends:
-of two such ways that the ranks took, most say what was meant.
+A branch upon which another call is made, a loop over what is a rank's own: of two such ways that the ranks took, most
+say what was meant.
 """
 
 from __future__ import annotations
 
 import ast
 
+from rankandfile.model.causes import LEFT_MESSAGE_OUT
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.culprits.exact_cause import ran_out
-from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
 ON_RANK = ("rank_api", "environment")
 _FEWER = Heuristic(
     "fewer at a branch",
-    "where a branch leaves a call out or puts one in, the few that took it are out of line",
+    "where a branch says which call is made, upon what is each one's own, the few that took it are out of line",
 )
 _RAN_OUT = Heuristic(
     "ran out first", "of two sides in a loop over their own data, the one without another item is out of line"
-)
-_STOPPED = Heuristic(
-    "stopped alone",
-    "who ends a framework's loop by what the program stores, where more ranks go on, is out of line",
 )
 
 
@@ -47,27 +43,6 @@ def who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
         doing=f"had no more to go over at {file}:{found.line}",
         sentence=f"What is gone over there is this rank's own, and {ranks_in_words(side)} had no more of it.",
         cause="uneven_inputs",
-    )
-
-
-def the_fewer(found: FoundLine, divergence: CodeDivergence, decision: Decision) -> NamedByCode | None:
-    """One side left the function and the other made a call in it, and else they go on alike: the code shows that the
-    call was left out, or made besides; of two such ways the one that few took is out of line."""
-    branching = decision.branching
-    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
-    left_out = "end" in (branching.normal, branching.culprit)
-    if not left_out or branching.rounds or branching.guessed or decision.reason.source in ON_RANK:
-        return None
-    if decision.reason.level != "varying" or 2 * len(few.members) > len(many.members) or _FEWER.off:
-        return None
-    gone = divergence.normal if branching.normal == "end" else divergence.culprit
-    did = "left without the call" if few is gone else "made a call"
-    return NamedByCode(
-        ranks=few.members,
-        doing=f"went another way than most at {found.place.path.rsplit('/', 1)[-1]}:{decision.condition.line}",
-        sentence=f"There {ranks_in_words(few)} {did} that {ranks_in_words(many)} "
-        f"{'made' if few is gone else 'went without'}, and nothing else parts them: most say what was meant.",
-        cause="skipped_collective" if few is gone else "extra_collective",
     )
 
 
@@ -102,23 +77,6 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
     )
 
 
-def who_stopped(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
-    """A framework's loop was stopped on fewer ranks than go on, by what the program stores for it."""
-    everybody = sum(len(side.members) for side in sides(divergence))
-    suspects = {one.rank for one in verdict.suspects}
-    if not found.singled or 2 * len(found.singled) >= everybody or _STOPPED.off:
-        return None
-    if suspects and suspects != {*found.singled}:
-        return None
-    who = format_ranks([*found.singled])
-    who = f"rank {who}" if len(found.singled) == 1 else f"ranks {who}"
-    return NamedByCode(
-        ranks=found.singled,
-        doing=f"stopped alone, upon {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
-        sentence=f"The framework's loop ended on {who} alone, and more ranks went on: the ranks did not agree to stop.",
-    )
-
-
 def who_left_a_loop(found: FoundLine) -> NamedByCode:
     """One stage of a pipeline is behind a loop in which all others wait, or alone still in it."""
     (rank,), left = found.singled, found.kind != "stayed_in_loop"
@@ -142,7 +100,7 @@ def who_left_a_message_out(found: FoundLine) -> NamedByCode | None:
     (rank,), file = found.singled, found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=found.singled,
-        doing=f"left out a message that another waits for, by {file}:{found.line}",
+        doing=f"{LEFT_MESSAGE_OUT} that another waits for, by {file}:{found.line}",
         sentence=f"Rank {rank} is asked for more messages than it sent.",
         cause="skipped_collective",
     )

@@ -7,14 +7,12 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a handler swallowed what was raised in between | swallowed_exception |
 | a `with` swallowed what was raised inside of it | swallowed_exception |
 | a generator caught an exception, and its loop came to fewer items | swallowed_exception |
-| the decision raises, and no handler is around: what came after was a tear-down (not for a rank that left) | raised |
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
 | the loop over the rank's own share of the data, or what is left of it, ended, and no more varies | uneven_inputs |
 | a loop over what is no count was over for them, where the others went on; why is not shown | uneven_inputs |
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
-| of two calls, the one is of a rank that broke off, by its own data, a loop that the others are in | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
 | a decorator ran the function once more | extra_collective |
 | it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
@@ -37,14 +35,11 @@ from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
 from .arms import made_one_more
-from .ways import broke_off, over_for, turned_back, way_of_each
+from .ways import over_for, turned_back, way_of_each
 
 #: A decision on the rank itself is not far from where the rank is asked for.
-_DIRECT = 3
+DIRECT = 3
 _CAUGHT = Heuristic("swallowed in the code", "a handler around what a rank left out swallowed an exception")
-_RAISES = Heuristic(
-    "raised in the code", "a decision that raises ended the rank; what it left out is a tear-down"
-)
 _SHARE = Heuristic("uneven in the code", "a loop over a rank's own share of the data ended early")
 _LEFT = Heuristic("loop left in the code", "a circle of waits with a rank behind a loop is no other order")
 _STAYED = Heuristic("loop not left in the code", "a rank in the same loop as the others has not left it")
@@ -62,10 +57,6 @@ _THINGS = Heuristic(
     "one thing more in the code", "a loop over things with a name went to one that the others do not have"
 )
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
-_MORE_OR_LESS = Heuristic(
-    "one more or less in the code",
-    "who is still where the others have left made a call more, by its own data",
-)
 _CALLS = {"extra": "extra_collective", "skipped": "skipped_collective"}
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
@@ -156,8 +147,6 @@ def _by_its_data(cause: str, found: FoundLine) -> str | None:
     more = made_one_more(found)
     if more is not None:
         return "extra_collective" if more is found.divergence.culprit else "skipped_collective"
-    if cause == "different_collective":
-        return "early_exit" if broke_off(found) is found.divergence.culprit and not _LEFT.off else None
     return turned_back(found) if cause in ("rank_conditional", "skipped_collective") else None
 
 
@@ -196,8 +185,6 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if found.reason.level != "varying":
         had_fewer = cause == "rank_conditional" and found.reason.level == "unknown" and _had_fewer(found)
         return "uneven_inputs" if had_fewer and not _SHARE.off else structural
-    if found.raises and cause != "early_exit" and not _RAISES.off:
-        return "raised"
     if found.decision.condition.kind == "for" and _over_own_items(found):
         return None if _SHARE.off else "uneven_inputs"
     if structural is not None:
@@ -205,6 +192,6 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if cause == "rank_conditional":
         left = found.reason.source != "rank_api" and over_for(found) is found.divergence.culprit
         return "early_exit" if left and not _LEFT.off else None
-    if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= _DIRECT:
+    if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None

@@ -12,7 +12,7 @@ import ast
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine
 
 from .by_few import ON_RANK, sides
@@ -28,7 +28,8 @@ def who_turned_back(
 ) -> NamedByCode | None:
     """`unusual`: the side that did otherwise than in all rounds before, where these show one.
 
-    None where more ranks were turned back than went on: then to go on is the exception."""
+    None where more ranks were turned back than went on: then to go on is the exception. Nor where some of those who
+    wait are on neither side: theirs may be the way that is not meant."""
     guard = guard_of(found)
     if (
         guard is None
@@ -44,6 +45,9 @@ def who_turned_back(
         return None
     other = next(each for each in sides(divergence) if each is not side)
     ranks = side.members
+    waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
+    if waiting - {*ranks, *other.members}:
+        return None
     suspects = tuple(one.rank for one in verdict.suspects)
     if len(ranks) > len(other.members) or unusual is other or (suspects and suspects != ranks):
         return None

@@ -74,14 +74,6 @@ def turned_back(found: FoundLine) -> str | None:
     return "extra_collective" if cause == "skipped_collective" else None
 
 
-def broke_off(found: FoundLine) -> Side | None:
-    """The side that a guard clause took out of a loop which the other is in."""
-    guard, decision, divergence = guard_of(found), found.decision, found.divergence
-    if guard is None or decision is None or divergence is None or not isinstance(guard.body[-1], ast.Break):
-        return None
-    return way_of_each(decision, divergence).get("taken")
-
-
 def guard_of(found: FoundLine) -> ast.If | None:
     """The test, where it has no other way and ends in a jump."""
     decision = found.decision

@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
-from rankandfile.source.program.modules import Function, Module
+from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
-from rankandfile.source.program.scopes import binding_scope, own_nodes
 from rankandfile.source.program.walking import walk
 from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
@@ -25,7 +24,19 @@ from .syntax import (
     arguments,
     dotted,
     loop_over,
+    set_by_name,
     stored,
+)
+from .written.changed import (
+    ADDS,
+    EMPTIES,
+    PUTS,
+    REMOVES,
+    REORDERS,
+    REPLACES,
+    changed_names,
+    same_thing,
+    unfilled,
 )
 
 How: TypeAlias = Literal[
@@ -34,6 +45,7 @@ How: TypeAlias = Literal[
     "mutate",
     "remove",
     "reorder",
+    "below",
     "agreed",
     "parameter",
     "outside",
@@ -41,19 +53,10 @@ How: TypeAlias = Literal[
     "exception",
     "definition",
 ]
-_ADDS = {
-    *("append", "add", "extend", "update", "insert", "setdefault", "appendleft", "put"),
-    *("add_", "mul_", "sub_", "div_"),
-}
-_PUTS = {f"heapq.{name}" for name in ("heappush", "heappushpop", "heapreplace")} | {
-    f"bisect.{name}" for name in ("insort", "insort_left", "insort_right")
-}
-"""Of a list and an item, what puts the one into the other."""
-_REPLACES = {"copy_", "fill_"}
-_EMPTIES = {"clear", "zero_"}
-_REMOVES = {"pop", "popitem", "popleft", "remove", "discard"}
-_REORDERS = {"reverse", "sort", "rotate"}
-"""The same items, so the same number of them, in another order."""
+
+
+#: What only lists and their like have: an item may be an object whose class has an `add`, or an `update`, of its own.
+_OF_LISTS = {"append", "appendleft", "extend", "insert", "pop", "popleft", "remove"}
 
 
 class Definition(Struct, eq=False, frozen=True):
@@ -64,10 +67,12 @@ class Definition(Struct, eq=False, frozen=True):
     path: Path = ()
     """The part of `value` that the name gets; for "mutate", the part of the name that gets it."""
     site: ast.AST | None = None
+    in_each: bool = False
+    """It is put into an item that a loop goes over, and not into what holds the items."""
 
     @property
     def kills(self) -> bool:
-        return self.how not in ("mutate", "remove", "reorder", "called")
+        return self.how not in ("mutate", "remove", "reorder", "below", "called")
 
     @property
     def key(self) -> ast.expr | None:
@@ -94,11 +99,13 @@ def defined(function: Function, node: Node) -> Iterator[Definition]:
     """The names that this piece of syntax gives a value, and how."""
     for found in _defined(function, node):
         yield found
+        if found.how in ("mutate", "remove") and (other := same_thing(function).get(found.name)) is not None:
+            yield Definition(other, node, found.how, found.value, found.path, found.site)
         holder = loop_over(function, found.site, found.name) if found.how == "mutate" else None
         if holder is not None:
             # `for row in rows: row[0] = x` changes `rows`, too.
             path = (("item", None), *found.path)
-            yield Definition(holder, node, "mutate", found.value, path, found.site)
+            yield Definition(holder, node, "mutate", found.value, path, found.site, in_each=True)
 
 
 def _defined(function: Function, node: Node) -> Iterator[Definition]:
@@ -156,6 +163,8 @@ def _targets(
         name = dotted(single)
         if name is not None:
             yield Definition(name, node, "assign", value, part, site)
+            if name.endswith(".data"):
+                yield Definition(name.removesuffix(".data"), node, "assign", value, part, site)
         elif isinstance(single, ast.Subscript):
             # `rows[-1][member] = x` changes `rows`, too.
             outer = single
@@ -183,89 +192,75 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             if name is not None:
                 yield Definition(name, node, "agreed", call, (), call)
             return
+        if (into := dotted(argument(call, "out"))) is not None:
+            yield Definition(into, node, "assign", call, (), call)
         filled, told = TABLE.fills.get(canonical(target.dotted), ((), ()))
         if filled and (name := dotted(argument(call, *filled))) is not None:
             read = [value for place in told if (value := argument(call, place)) is not None]
             yield from (Definition(name, node, "mutate", value, (("item", None),), call) for value in read)
-        if target.dotted in _PUTS and len(call.args) > 1 and (name := dotted(call.args[0])) is not None:
+        if target.dotted in PUTS and len(call.args) > 1 and (name := dotted(call.args[0])) is not None:
             yield Definition(name, node, "mutate", call.args[1], (("item", None),), call)
     elif isinstance(target, Function) and target is not function:
         yield from _agreed_below(node, call, target)
-    if target is None and (unfilled := _unfilled(function)):
+        yield from _changed_below(node, call, target)
+    if target is None and (empty := unfilled(function)):
         for value in arguments(call):
-            if isinstance(value, ast.Name) and value.id in unfilled:
+            if isinstance(value, ast.Name) and value.id in empty:
                 yield Definition(value.id, node, "mutate", call, (("item", None),), call)
+    by_name = set_by_name(call)
+    if by_name is not None and by_name[1] is not None and (base := dotted(by_name[0])) is not None:
+        yield Definition(f"{base}.{by_name[1]}", node, "assign", by_name[2], (), call)
     if target is None and isinstance(call.func, ast.Attribute):
         name = dotted(call.func.value)
         method = call.func.attr
         if name is None:
+            yield from _in_an_item(node, call, call.func.value, method)
             return
-        if method in _ADDS:
+        if method in ADDS:
             for value in [*call.args, *(k.value for k in call.keywords)]:
                 plain = value.value if isinstance(value, ast.Starred) else value
                 yield Definition(name, node, "mutate", plain, (("item", None),), call)
-        elif method in _REMOVES:
+        elif method in REMOVES:
             what = call.args[0] if call.args else ast.Constant(0)
             yield Definition(name, node, "remove", what, (("item", None),), call)
-        elif method in _REORDERS:
+        elif method in REORDERS:
             yield Definition(name, node, "reorder", site=call)
-        elif method in _REPLACES and call.args:
+        elif method in REPLACES and call.args:
             yield Definition(name, node, "assign", call.args[0], (), call)
-        elif method in _EMPTIES:
+        elif method in EMPTIES:
             yield Definition(name, node, "assign", ast.Constant(0), (), call)
 
 
-@kept
-def changed_inside(module: Module) -> dict[str, list[Function]]:
-    """A variable of the module -> the functions that put something into what it holds, or take it out."""
-    found: dict[str, list[Function]] = {}
-    body, changes = module.functions[0], _ADDS | _REMOVES | _EMPTIES
-    for function in module.functions[1:]:
-        names: set[str] = set()
-        for node in own_nodes(function):
-            held: ast.expr | None = None
-            if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-                held = node.value
-            elif (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in changes
-            ):
-                held = node.func.value
-            while isinstance(held, ast.Subscript):
-                held = held.value
-            if isinstance(held, ast.Name) and binding_scope(function, held.id) is body:
-                names.add(held.id)
-        for name in names:
-            found.setdefault(name, []).append(function)
-    return found
+def _in_an_item(node: Node, call: ast.Call, inner: ast.expr, method: str) -> Iterator[Definition]:
+    """`hooks[event].append(hook)` and `hooks.setdefault(event, []).append(hook)` change `hooks`, too."""
+    key: ast.expr | None = None
+    if isinstance(inner, ast.Subscript):
+        outer, key = dotted(inner.value), inner.slice
+    elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+        plain = isinstance(inner.args[-1] if inner.args else None, (ast.List, ast.Dict, ast.Set))
+        made = inner.func.attr == "setdefault" and plain
+        outer, key = (dotted(inner.func.value), inner.args[0]) if made else (None, None)
+    else:
+        return
+    if outer is None or method not in _OF_LISTS:
+        return
+    at = ("item", key.value if isinstance(key, ast.Constant) else None)
+    how: How = "remove" if method in REMOVES else "mutate"
+    for value in call.args or [ast.Constant(0)]:
+        single = value.value if isinstance(value, ast.Starred) else value
+        yield Definition(outer, node, how, single, (at, ("item", None)), call)
 
 
-@kept
-def _unfilled(function: Function) -> frozenset[str]:
-    """Names of lists and dicts that begin empty, and that nothing written in the function fills: a call of code that is
-    not here, which is given one, is what fills it."""
-    empty: set[str] = set()
-    filled: set[str] = set(function.parameters)
-    for what in walk(function.node):
-        if isinstance(what, (ast.Assign, ast.AnnAssign)):
-            targets = what.targets if isinstance(what, ast.Assign) else [what.target]
-            plain = [t.id for t in targets if isinstance(t, ast.Name)]
-            (empty if _empty(what.value) else filled).update(plain)
-            filled |= {
-                t.value.id for t in targets if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)
-            }
-        elif isinstance(what, ast.AugAssign) and isinstance(what.target, ast.Name):
-            filled.add(what.target.id)
-        elif isinstance(what, ast.Attribute) and isinstance(what.value, ast.Name) and what.attr in _ADDS:
-            filled.add(what.value.id)
-    return frozenset(empty - filled)
-
-
-def _empty(value: ast.expr | None) -> bool:
-    return (isinstance(value, ast.List) and not value.elts) or (
-        isinstance(value, ast.Dict) and not value.keys
-    )
+def _changed_below(node: Node, call: ast.Call, target: Function) -> Iterator[Definition]:
+    """A function of the tree that puts something into what it is given, or takes something out."""
+    changed = changed_names(target)
+    own = target.owner is not None and target.parameters[:1] in (["self"], ["cls"])
+    given = dict(zip(target.parameters[own:], call.args, strict=False)) if changed else {}
+    given.update({k.arg: k.value for k in call.keywords if k.arg is not None} if changed else {})
+    for parameter, value in given.items():
+        name = dotted(value)
+        if name is not None and parameter in changed:
+            yield Definition(name, node, "below", call, (("parameter", parameter),), call)
 
 
 def _agreed_below(node: Node, call: ast.Call, target: Function) -> Iterator[Definition]:

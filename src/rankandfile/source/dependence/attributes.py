@@ -14,12 +14,13 @@ from rankandfile.source.registry.tables import TABLE, canonical, is_pure, is_uni
 from . import control, counted, origins, returned
 from .assignments import Definition
 from .frame import Frame, Instance, called
-from .objects import instances, namespaces
+from .objects import instances, kept_elsewhere, namespaces
 from .objects.of_expressions import property_of
 from .reaching_assignments import reaching
-from .stores import object_stored_to
-from .syntax import Path, dotted, text
+from .stores import object_stored_to, stored_elsewhere, stored_unnamed
+from .syntax import KIND, Path, dotted, text, whose_class
 from .value import UNIFORM, UNKNOWN, Value, join
+from .written.unsaid import setters
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
@@ -30,8 +31,6 @@ _SAME_ON_ALL = {
     "training",
     "requires_grad",
     "ndim",
-    "__name__",
-    "__class__",
     "__doc__",
     "is_cuda",
 }
@@ -40,7 +39,7 @@ _SAME_ON_ALL = {
 def attribute(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Value:
     """The value of `e` on all ranks together, where `e` is read in `frame`."""
     name = dotted(e)
-    if name is not None and reaching(frame.function).has(name):
+    if name is not None and reaching(frame.function).has(name) and not _asks(ev, e, frame):
         flow = reaching(frame.function)
         uses = flow.nodes(e)
         return ev.definitions(flow.of(name, uses), frame, uses, path)
@@ -61,6 +60,12 @@ def attribute(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Valu
     return _of_object(ev, e, frame, path)
 
 
+def _asks(ev: Evaluator, e: ast.Attribute, frame: Frame) -> bool:
+    """Whether it is a property, that makes what it likes of what it is set to."""
+    known = e.attr in setters(ev.index)
+    return known and any(property_of(cls, e.attr) is not None for cls in ev.objects.classes(e.value, frame))
+
+
 def _external(name: str, e: ast.expr, frame: Frame) -> Value:
     known = source(name)
     if known is not None:
@@ -69,14 +74,20 @@ def _external(name: str, e: ast.expr, frame: Frame) -> Value:
 
 
 def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Value:
+    if e.attr in ("__name__", "__class__"):
+        return ev.value(e.value, frame, (KIND,))
+    one = whose_class(e.value)
+    if one is not None:
+        classes = ev.objects.classes(one, frame)
+        return join(_class_attribute(ev, cls, e, frame, path, []) for cls in classes) if classes else UNKNOWN
     if e.attr in _SAME_ON_ALL:
         return UNIFORM
     if e.attr == "grad" and not ev.index.reduces_gradients_by_itself:
         return origins.gradient(e, frame)
-    found = [
-        _class_attribute(ev, cls, e, frame, path, made)
-        for cls, made in _by_class(ev.objects.of(e.value, frame)).items()
-    ]
+    by_class = _by_class(ev.objects.of(e.value, frame))
+    found = [_class_attribute(ev, cls, e, frame, path, made) for cls, made in by_class.items()]
+    if len(by_class) > 1 and not ev.in_depth:
+        found.append(ev.value(e.value, frame, (KIND,)))
     for name in ev.objects.externals(e.value, frame):
         known = source(f"{name}.{e.attr}")
         if known is not None:
@@ -126,18 +137,31 @@ def of_class(
         if _may_be(ev, function, d, name, made)
     ]
     if not found:
-        return instances.field(ev, cls, name, frame, path, made)
-    if not instances.has_field(cls, name):
-        return control.stored_anywhere(ev, found, path)
-    # The class has a value of its own, which stays where nothing is stored.
-    first = instances.field(ev, cls, name, frame, path, made)
-    return join([first, control.stored_anywhere(ev, found, path, before=True)])
+        value = instances.field(ev, cls, name, frame, path, made)
+    elif not instances.has_field(cls, name):
+        value = control.stored_anywhere(ev, found, path)
+    else:
+        # The class has a value of its own, which stays where nothing is stored.
+        first = instances.field(ev, cls, name, frame, path, made)
+        value = join([first, control.stored_anywhere(ev, found, path, before=True)])
+    return value if value.level != "uniform" or ev.in_depth else _unless_stored(ev, cls, name, frame, path)
+
+
+def _unless_stored(ev: Evaluator, cls: Class, name: str, frame: Frame, path: Path) -> Value:
+    """Unknown, where the program may store another value without a word of what it stores to, or of the attribute."""
+    if stored_unnamed(ev.objects, cls):
+        return UNKNOWN
+    others = [
+        (Frame(function, None, frame.depth + 1), d) for function, d in stored_elsewhere(ev.objects, name)
+    ]
+    others += kept_elsewhere.changes_of_attribute(ev, cls, name, frame.depth)
+    return UNIFORM if control.stored_anywhere(ev, others, path, before=True).level == "uniform" else UNKNOWN
 
 
 def _may_be(ev: Evaluator, function: Function, d: Definition, name: str, made: Instance | None) -> bool:
     """Whether the object that is stored to can be the one that this call made."""
     base = object_stored_to(d, name) if made is not None and d.name != f"self.{name}" else None
-    if made is None or base is None:
+    if made is None or base is None or whose_class(base) is not None:
         return True
     others = ev.objects.of(base, Frame(function))
     return not others or any(each.made is None or each.made is made.made for each in others)
@@ -167,7 +191,7 @@ def stored(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
     base, _, attribute = d.name.rpartition(".")
     e = _parsed(base)
     values = []
-    for cls in ev.objects.classes(e, frame):
+    for cls in ev.objects.classes(whose_class(e) or e, frame):
         stores = ev.objects.stores(cls, attribute)
         found = [
             (Frame(function, None, frame.depth + 1), each)

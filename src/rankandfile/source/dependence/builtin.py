@@ -9,11 +9,12 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
 from rankandfile.source.registry.tables import is_pure
 
-from . import control, origins
+from . import containers, control, origins
 from .frame import Argument, Frame
 from .returned import body, by_arguments
 from .syntax import EACH, KIND, LEN, Path, argument, arguments, constant, text
 from .value import UNIFORM, UNKNOWN, Value, join
+from .written.unsaid import taken_away
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
@@ -30,16 +31,24 @@ def builtin(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> 
     first = args[0] if args else None
     if first is None:
         return UNIFORM
+    if name == "iter" and len(args) > 1:
+        return by_arguments(ev, e, frame, name)  # until the function gives that
     if name in _SAME_ITEMS:
         return _same_items(ev, name, first, e, frame, path)
+    if name == "dict.fromkeys":
+        return ev.value(first, frame, path)
     if name == "len":
         return ev.value(first, frame, (LEN,))
     if name == "next":
-        return join([ev.value(first, frame, (EACH, *path)), ev.all(args[1:], frame)])
+        item = join([ev.value(first, frame, (EACH, *path)), ev.all(args[1:], frame)])
+        # Of an iterator that lives on, it is the next after those that were asked for before.
+        return join([item, UNKNOWN]) if isinstance(first, ast.Attribute) and not ev.in_depth else item
     if name in ("enumerate", "zip", "map", "filter"):
         return _combined(ev, name, args, frame, path)
     if name == "range":
-        return ev.all(args, frame)
+        # Where it ends says how often, and not which number comes in a round.
+        numbers = [*(args[:1] if len(args) > 1 else ()), *args[2:]]
+        return ev.all(numbers, frame) if path[:1] == (EACH,) else ev.all(args, frame)
     if name == "getattr" and len(args) > 1 and isinstance(constant(args[1]), str):
         made = ast.Attribute(first, str(constant(args[1])), ast.Load())
         ast.copy_location(made, e)
@@ -69,6 +78,8 @@ def _has(ev: Evaluator, e: ast.expr, name: object, frame: Frame) -> Value:
         for cls in ev.objects.classes(e, frame)
         for function, d in ev.objects.stores(cls, str(name))
     ]
+    if name in taken_away(ev.index):
+        return UNKNOWN
     if not isinstance(name, str) or any(inside.function.name == "__init__" for inside, _ in found):
         return UNIFORM
     return control.stored_anywhere(ev, found, (KIND,), before=True)
@@ -79,12 +90,14 @@ def _same_items(ev: Evaluator, name: str, first: ast.expr, e: ast.Call, frame: F
     value = ev.value(first, frame, path)
     if name == "sorted":
         key = argument(e, "key")
-        if path and path[0] in (("order", None), EACH) and value.source in origins.ORDERS:
+        if path and path[0][0] in ("order", "each", "item") and value.source in origins.ORDERS:
             value = ev.value(first, frame, (LEN,))
         if key is not None and path and path[0][0] in ("order", "each", "item"):
             value = join([value, key_of(ev, key, first, frame).of_data()])
-    if name in ("set", "frozenset") and path and path[0][0] in ("each", "order"):
-        value = join([value, origins.set_order(e, frame)])
+    if name in ("set", "frozenset") and path and path[0][0] in ("each", "order", "item"):
+        value = join([value, containers.order_of_set(e, frame)])
+    elif name in ("list", "tuple", "reversed", "iter") and (not path or path[0][0] == "item"):
+        value = value if value.differs else join([value, containers.order(ev, first, frame)])
     return value
 
 
@@ -107,7 +120,22 @@ def _combined(ev: Evaluator, name: str, args: list[ast.expr], frame: Frame, path
             return UNIFORM if index == 0 else ev.value(args[0], frame, (EACH, *path[2:]))
         if name == "zip" and isinstance(index, int) and index < len(args):
             return ev.value(args[index], frame, (EACH, *path[2:]))
+    by_function = [key_of(ev, args[0], args[1], frame)] if name in ("map", "filter") and len(args) > 1 else []
     if path and path[0] in (LEN, EACH) and name in ("enumerate", "zip", "map"):
         items = args[1:] if name == "map" else args
-        return ev.all(items, frame, path[:1])
-    return ev.all(args, frame)
+        value = ev.all(items, frame, path[:1])
+        # As many as there were, whatever is made of them.
+        return value if name != "map" or path[0] == LEN else join([value, *by_function])
+    return join([ev.all(args, frame), *by_function])
+
+
+def by_functions(ev: Evaluator, e: ast.Call, frame: Frame) -> Value:
+    """What the program's own functions among the arguments decide, as those of `takewhile` and `reduce` do."""
+    args = arguments(e)
+    found: list[Value] = []
+    for given in args:
+        target = frame.function.module.by_node.get(given) or resolve(frame.function, given)
+        if isinstance(target, Function):
+            items = next((other for other in args if other is not given), given)
+            found.append(key_of(ev, given, items, frame))
+    return join(found)

@@ -51,9 +51,19 @@ def callers_of(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
                     found.append((site, True))
             elif target is None and owner is not None and isinstance(site.call.func, ast.Attribute):
                 receivers = objects.classes(site.call.func.value, Frame(site.function))
-                if any(method(c, function.name) is function for c in receivers):
+                above = _above(site)
+                if any(method(c, function.name) is function for c in (*receivers, *above[:1])):
                     found.append((site, not is_static(function)))
     return found
+
+
+def _above(site: Site) -> list[Class]:
+    """The classes that `super()` means there, the nearest first."""
+    called = site.call.func.value if isinstance(site.call.func, ast.Attribute) else None
+    if not isinstance(called, ast.Call) or dotted(called.func) != "super":
+        return []
+    owner = enclosing_class(site.function)
+    return lineage(owner)[1:] if owner is not None else []
 
 
 def _family(objects: Objects, owner: Class) -> list[Class]:

@@ -25,8 +25,8 @@ from rankandfile.source.registry.tables import (
     source,
 )
 
-from . import groups, loaders, origins, random_state
-from .builtin import builtin
+from . import containers, groups, loaders, origins, random_state
+from .builtin import builtin, by_functions
 from .callers import is_static
 from .frame import Frame, called
 from .objects.functions_held import functions_held
@@ -132,10 +132,13 @@ def _method(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if isinstance(e.func, ast.Attribute):
         if isinstance(e.func.value, ast.Call) and dotted(e.func.value.func) == "super":
             return _super(ev, e, frame, path)
-        for cls in ev.objects.classes(e.func.value, frame):
+        classes = ev.objects.classes(e.func.value, frame)
+        for cls in classes:
             target = method(cls, e.func.attr)
             if target is not None:
                 found.append(_function(ev, target, e, frame, path, bound=not is_static(target)))
+        if len(found) > 1 and not ev.in_depth:
+            found.append(ev.value(e.func.value, frame, (KIND,)))  # of which class it is
         if not found:
             for name in ev.objects.externals(e.func.value, frame):
                 full = canonical(f"{name}.{e.func.attr}")
@@ -194,6 +197,8 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     if path[:1] == (LEN,) and name in _AS_LONG:
         return ev.value(receiver, frame, path)
     value = ev.value(receiver, frame)
+    if not value.differs:
+        value = join([value, _by_order(ev, e, name, receiver, frame)])
     if ev.in_depth and name in _OF_MODULES and value.differs:
         return UNKNOWN  # Where a module lies, or what it has learnt, is not what it is built of.
     value = value if name in _PLACES else join([value, ev.all(content(e), frame)])
@@ -202,6 +207,15 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         # A method that the tree does not show, of a class that it does.
         value = join([UNKNOWN, value])
     return cautious(value, name)
+
+
+def _by_order(ev: Evaluator, e: ast.Call, name: str, receiver: ast.expr, frame: Frame) -> Value:
+    """`",".join(items)`, and `items.pop()`, where it is a matter of their order what that gives."""
+    if name == "join" and e.args:
+        return containers.order(ev, e.args[0], frame)
+    if name in ("pop", "popitem") and (not e.args or name == "popitem"):
+        return containers.order(ev, receiver, frame)
+    return UNIFORM
 
 
 def _known(name: str) -> bool:
@@ -242,6 +256,8 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
         if path[:1] == (KIND,) and not name.startswith("builtins."):
             return UNIFORM  # A tensor is made, whatever of.
         value = ev.all(content(e), frame)
+        if not value.differs:
+            value = join([value, by_functions(ev, e, frame)])
         return value if name.startswith(_OF_NUMBERS) else value.of_data()
     if name in ("itertools.count", "itertools.cycle"):
         return ev.all(content(e), frame)

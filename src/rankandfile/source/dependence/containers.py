@@ -5,15 +5,20 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
+from rankandfile.source.program.scopes import binding_scope
 
 from . import origins
 from .frame import Frame
-from .syntax import COMPREHENSIONS, LEN, Path, children, constant
-from .value import Value, join
+from .reaching_assignments import reaching
+from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, constant, dotted
+from .value import UNIFORM, Value, join
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
+
+_OF_SETS = (ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 def subscript(ev: Evaluator, e: ast.Subscript, frame: Frame, path: Path) -> Value:
@@ -38,9 +43,61 @@ def sequence(ev: Evaluator, e: ast.Tuple | ast.List | ast.Set, frame: Frame, pat
     if kind == "item" and isinstance(key, int) and not starred and -len(e.elts) <= key < len(e.elts):
         return ev.value(e.elts[key], frame, path[1:])
     value = ev.all(e.elts, frame, path[1:] if kind in ("item", "each") else ())
-    if isinstance(e, ast.Set) and len(e.elts) > 1 and kind in ("each", "order"):
-        return join([value, origins.set_order(e, frame)])
-    return value
+    if kind == "holds" or value.differs:
+        return value
+    if isinstance(e, ast.Set):
+        return join([value, order_of_set(e, frame)]) if kind in ("each", "order", "item") else value
+    return join([value, *(order(ev, x.value, frame) for x in starred)])
+
+
+def order(ev: Evaluator, e: ast.expr, frame: Frame) -> Value:
+    """What is made of items one after the other: whether they come in another order on another rank."""
+    items = ev.value(e, frame, (EACH,))
+    return items if items.source in origins.ORDERS else UNIFORM
+
+
+def order_of_set(e: ast.Set | ast.SetComp | ast.Call | ast.BinOp, frame: Frame) -> Value:
+    """Words and most other things lie in a set where the process has happened to put them; numbers do not."""
+    items = e.elts if isinstance(e, ast.Set) else e.args[:1] if isinstance(e, ast.Call) else []
+    if isinstance(e, ast.Set) and len(items) < 2:
+        return UNIFORM
+    if isinstance(e, ast.Set) and _all_numbers(items):
+        return UNIFORM
+    of_numbers = isinstance(e, ast.Call) and len(items) == 1 and _numbers(items[0])
+    return UNIFORM if of_numbers else origins.set_order(e, frame)
+
+
+def _numbers(e: ast.expr) -> bool:
+    """Whether these are plainly numbers."""
+    if isinstance(e, (ast.List, ast.Tuple)):
+        return _all_numbers(e.elts)
+    return isinstance(e, ast.Call) and dotted(e.func) == "range"
+
+
+def is_set(function: Function, e: ast.expr, left: int = 3) -> bool:
+    """Whether an expression is plainly a set, or the keys of a table."""
+    if isinstance(e, (ast.Set, ast.SetComp)):
+        return True
+    if isinstance(e, ast.Call):
+        keys = isinstance(e.func, ast.Attribute) and e.func.attr in ("keys", "items") and not e.args
+        return keys or dotted(e.func) in ("set", "frozenset")
+    if isinstance(e, ast.BinOp):
+        return isinstance(e.op, _OF_SETS) and any(is_set(function, side, left) for side in (e.left, e.right))
+    if isinstance(e, ast.Name) and left and binding_scope(function, e.id) is function:
+        made = [d.value for d in reaching(function).everywhere(e.id) if d.how == "assign" and not d.path]
+        return bool(made) and all(v is not None and is_set(function, v, left - 1) for v in made)
+    return False
+
+
+def of_two_sets(e: ast.BinOp, frame: Frame) -> Value:
+    """`done - missing`, `a.keys() & b`: a new set, in an order of its own."""
+    plain = isinstance(e.op, _OF_SETS) and is_set(frame.function, e)
+    numbers = all(isinstance(s, ast.Set) and _all_numbers(s.elts) for s in (e.left, e.right))
+    return origins.set_order(e, frame) if plain and not numbers else UNIFORM
+
+
+def _all_numbers(items: list[ast.expr]) -> bool:
+    return all(isinstance(constant(item), (int, float)) for item in items)
 
 
 def mapping(ev: Evaluator, e: ast.Dict, frame: Frame, path: Path) -> Value:
@@ -67,6 +124,8 @@ def comprehension(ev: Evaluator, e: ast.expr, frame: Frame, path: Path) -> Value
     if isinstance(e, ast.DictComp):
         return join([which, ev.all([e.key] if kind in ("each", "holds") else [e.key, e.value], frame)])
     value = join([which, ev.value(e.elt, frame, path[1:] if kind in ("item", "each") else ())])
-    if isinstance(e, ast.SetComp) and kind in ("each", "order"):
-        return join([value, origins.set_order(e, frame)])
+    if isinstance(e, ast.SetComp):
+        return join([value, order_of_set(e, frame)]) if kind in ("each", "order", "item") else value
+    if kind in ("", "item") and not value.differs:
+        return join([value, *(order(ev, g.iter, frame) for g in e.generators)])
     return value

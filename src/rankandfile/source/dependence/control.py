@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.deciding import between_nodes, own_ends
 from rankandfile.source.flow.graph import Node
-from rankandfile.source.program.modules import Function
+from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import enclosing_class
 from rankandfile.source.program.scopes import binding_scope
 
@@ -19,7 +19,7 @@ from .assignments import Definition
 from .frame import Frame
 from .reaching_assignments import reaching
 from .stored_items import matters
-from .syntax import EACH, HOLDS, LEN, Path, argument, dotted
+from .syntax import EACH, HOLDS, LEN, Path, ancestors, argument, dotted, loops_around
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def of_condition(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
         return failures.subject(ev, node, frame)
     if condition.kind == "for" or "no more items" in (condition.here, condition.there):
         return _rounds(ev, node, frame)
-    return ev.value(node, frame) if isinstance(node, ast.expr) else UNKNOWN
+    return ev.truth(node, frame) if isinstance(node, ast.expr) else UNKNOWN
 
 
 def _rounds(ev: Evaluator, iterable: ast.AST, frame: Frame) -> Value:
@@ -80,10 +80,18 @@ def choice(ev: Evaluator, found: list[Definition], frame: Frame, uses: list[Node
     for d in found:
         if d.how in ("parameter", "outside", "called"):
             continue
-        starts = [reaching(frame.function).graph.entry, *behind]
+        # In a loop it may be given once more, or not: the last time is the one that is seen.
+        starts = [reaching(frame.function).graph.entry, *behind, *d.node.next()]
         conditions = between_nodes(frame.function, {d.node}, set(uses) - {d.node}, starts)
         values.extend(_guards(ev, conditions, d, frame))
     return join(values)
+
+
+def left_behind(module: Module, d: Definition, uses: list[Node]) -> bool:
+    """It is given in a loop, and asked for behind it: what it is there says how the loop ended."""
+    loops = loops_around(module, d.site) if d.site is not None else []
+    places = [node.what for node in uses if node.what is not None] if loops else []
+    return any(loop not in (what, *ancestors(module, what)) for what in places for loop in loops)
 
 
 def stored_anywhere(
@@ -108,9 +116,12 @@ def stored_anywhere(
         # How often a loop goes round is no news to what is stored in it, but for how much there is of it.
         chosen = [c for c in conditions if c.kind != "call" and (path[:1] == (LEN,) or c.kind not in _ROUNDS)]
         guards.extend(_guards(ev, chosen, d, frame, lasting=True))
-        keys = path[:1] in ((), (LEN,), (HOLDS,)) and d.how == "mutate" and not ev.in_depth
+        # What is asked may be how much is in a container in the container: `if self.hooks[event]:`.
+        asked = path[max(0, len(d.path) - 1) :] if path[:1] != (LEN,) else path
+        amount = asked[:1] in ((), (LEN,))
+        keys = (amount or path[:1] == (HOLDS,)) and d.how == "mutate" and not ev.in_depth
         if d.how == "augment" or isinstance(d.value, ast.Constant) or keys:
-            guards.extend(_counts(ev, d, frame, whole=path[:1] in ((), (LEN,))))
+            guards.extend(_counts(ev, d, frame, whole=amount))
     return join([value, *guards])
 
 
@@ -119,7 +130,11 @@ def _counts(ev: Evaluator, d: Definition, frame: Frame, *, whole: bool) -> Itera
     whether there is anything in it, not for an item."""
     done = {"augment": "counted on", "mutate": "given an item"}.get(d.how, "set")
     file = frame.function.module.path
-    for condition, outer in islice(counted.on_the_way(ev, frame), MOST_GUARDS):
+    ways = list(islice(counted.on_the_way(ev, frame), MOST_GUARDS))
+    if whole and d.how == "mutate" and not any(of_condition(ev, *way).differs for way in ways):
+        # How often a loop goes round decides how much there is, where no test in it does.
+        ways = list(islice(counted.on_the_way(ev, frame, loops=True), MOST_GUARDS))
+    for condition, outer in ways:
         value = of_condition(ev, condition, outer)
         if value.differs:
             where, shown = outer.function.module.path, condition.text
@@ -159,8 +174,8 @@ def _guards(
             words = f"{done} at {file}:{d.line} or not, as `{shown}` decides ({file}:{condition.line})"
             upon = (file, condition.line) if lasting else None
             found.append(value.by(Link(file, d.line, d.name, words, shown, upon)))
-        elif value.level == "unknown" and lasting and d.how == "augment":
-            # What is counted under a test of which nothing is known may be another number on every rank.
+        elif value.level == "unknown":
+            # What is set under a test of which nothing is known may be another thing on every rank.
             found.append(value)
     return found
 

@@ -37,9 +37,10 @@ NO_CHOICE = ("for", "while", "comprehension", "call")
 
 
 def on_the_way(
-    ev: Evaluator, frame: Frame, seen: frozenset[Function] = frozenset()
+    ev: Evaluator, frame: Frame, seen: frozenset[Function] = frozenset(), *, loops: bool = False
 ) -> Iterator[tuple[Condition, Frame]]:
-    """The decisions that lead to a call of the frame's function, the nearest callers first."""
+    """The decisions that lead to a call of the frame's function, the nearest callers first. `loops`: how often they
+    go round, too."""
     if len(seen) >= _FURTHEST or frame.too_deep or frame.function in seen:
         return
     further: dict[Function, Frame] = {}
@@ -49,10 +50,10 @@ def on_the_way(
         for condition in between_nodes(
             caller, nodes, own_ends(caller, ev.index.tried(caller)), [graph.entry]
         ):
-            if condition.kind not in NO_CHOICE:
+            if condition.kind not in NO_CHOICE or (loops and condition.kind == "for"):
                 yield condition, outer
     for outer in further.values():
-        yield from on_the_way(ev, outer, seen | {frame.function})
+        yield from on_the_way(ev, outer, seen | {frame.function}, loops=loops)
 
 
 def _places(ev: Evaluator, function: Function) -> Iterator[tuple[Function, set[Node]]]:

@@ -18,9 +18,19 @@ from . import attributes, calls, containers, control, groups, objects, origins, 
 from .assignments import Definition
 from .frame import Frame
 from .index import index_of
-from .objects import Objects
-from .reaching_assignments import reaching, storers
-from .syntax import COMPREHENSIONS, EACH, HOLDS, KIND, LEN, Path, children, loop_of, text
+from .objects import Objects, kept_elsewhere, operators
+from .reaching_assignments import inner_storers, reaching, storers
+from .syntax import (
+    COMPREHENSIONS,
+    EACH,
+    HOLDS,
+    KIND,
+    LEN,
+    Path,
+    children,
+    loop_of,
+    text,
+)
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
 MOST_STEPS = 4000
@@ -102,23 +112,34 @@ class Evaluator:
             of_several = asks_for_several(e.test, frame.function)
             if of_several is not None:
                 return self.value(e.body if of_several else e.orelse, frame, path)
-            return join([self.all([e.body, e.orelse], frame, path), self.value(e.test, frame)])
+            return join([self.all([e.body, e.orelse], frame, path), self.truth(e.test, frame)])
         if isinstance(e, (ast.Yield, ast.YieldFrom)):
             return UNKNOWN
         if isinstance(e, ast.BoolOp):
-            return self.all(e.values, frame)
+            return join(self.truth(each, frame) for each in e.values)
         if isinstance(e, ast.Compare):
             return self._comparison(e, frame)
         if isinstance(e, ast.BinOp) and path and path[0] in (LEN, EACH):
             # `[None] * world_size`: its length is that of the parts.
-            return self.all(_operands(e), frame, path)
+            value = self.all(_operands(e), frame, path)
+            return value if path[0] == LEN else join([value, containers.of_two_sets(e, frame)])
         if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not) and not path:
             # Of a collection, whether it is empty: what decides whether it was filled comes before what fills it.
             filled = self.value(e.operand, frame, (LEN,))
-            if filled.source == "rank_api":
-                return filled
-        parts = _operands(e) if isinstance(e, ast.BinOp) else list(children(e))
-        return self.all(parts, frame)
+            return filled if filled.source == "rank_api" else self.truth(e.operand, frame)
+        if isinstance(e, ast.BinOp):
+            made = self.all(_operands(e), frame)
+            return made if made.differs else join([made, operators.worked_out(self, e, frame)])
+        return self.all(list(children(e)), frame)
+
+    def truth(self, e: ast.expr, frame: Frame) -> Value:
+        """Whether it counts as true: an object may say so itself, and a container by whether anything is left in it."""
+        value = self.value(e, frame)
+        if value.differs:
+            return value
+        if value.level == "uniform" and isinstance(e, (ast.Name, ast.Attribute)):
+            value = self.value(e, frame, (LEN,))
+        return join([value, operators.true(self, e, frame)])
 
     def _name(self, e: ast.Name, frame: Frame, path: Path) -> Value:
         loop = loop_of(frame.function.module, e)
@@ -134,8 +155,23 @@ class Evaluator:
         if scope is frame.function:
             flow = reaching(scope)
             uses = flow.nodes(e)
-            return self.definitions(flow.of(e.id, uses), frame, uses, path)
+            found = flow.of(e.id, uses) if uses else flow.everywhere(e.id)  # of a lambda, there are no steps
+            value = self.definitions(found, frame, uses, path)
+            return value if value.differs else join([value, self._stored_inside(e.id, frame, path)])
         return self.variable(scope, e.id, frame, path)
+
+    def _stored_inside(self, name: str, frame: Frame, path: Path) -> Value:
+        """What functions inside of this one store in its variable, or put into what it holds, whenever they run; what
+        objects that keep it do."""
+        inner = inner_storers(frame.function).get(name, ())
+        found = [
+            (Frame(function, None, frame.depth + 1), d)
+            for function in inner
+            for d in reaching(function).everywhere(name)
+        ]
+        if not self.in_depth:
+            found.extend(kept_elsewhere.changes_of_variable(self, frame.function, name, frame.depth))
+        return control.stored_anywhere(self, found, path, before=True)
 
     def variable(self, scope: Function, name: str, frame: Frame, path: Path) -> Value:
         """A variable of an outer scope: whatever it is ever given there, or by functions that declare it theirs, or
@@ -154,6 +190,8 @@ class Evaluator:
                 other = Frame(function, None, frame.depth + 1)
                 items = (d for d in reaching(function).everywhere(name) if d.how in ("mutate", "remove"))
                 found.extend((other, d) for d in items)
+        if not self.in_depth:
+            found.extend(kept_elsewhere.changes_of_variable(self, scope, name, frame.depth))
         return control.stored_anywhere(self, found, path)
 
     def definitions(self, found: list[Definition], frame: Frame, uses: list[Node], path: Path) -> Value:
@@ -162,7 +200,9 @@ class Evaluator:
         value = join(self.definition(d, frame, path) for d in found)
         if value.level == "varying" or not found:
             return value if found else UNKNOWN
-        if len(found) > 1 or any(d.how == "augment" for d in found):
+        if len(found) > 1 or any(
+            d.how == "augment" or control.left_behind(frame.function.module, d, uses) for d in found
+        ):
             value = join([value, control.choice(self, found, frame, uses)])
         return value
 
@@ -198,6 +238,8 @@ class Evaluator:
             before = reaching(frame.function).of(d.name, [d.node])
             old = join(self.definition(each, frame, path) for each in before if each is not d)
             return join([old, self.value(value, frame).by(_set(file, d, value))])
+        if d.how == "below":
+            return stored_items.put_in_below(self, d, frame, path)
         if d.how in ("mutate", "remove"):
             return stored_items.put_in(self, d, value, frame, path, _set(file, d, value))
         if isinstance(d.site, (ast.For, ast.AsyncFor)):
@@ -213,12 +255,17 @@ class Evaluator:
         if all(isinstance(op, (ast.Is, ast.IsNot)) for op in e.ops):
             return self._identity(e, frame)
         if len(e.ops) == 1 and isinstance(e.ops[0], (ast.In, ast.NotIn)):
-            return join([self.value(e.left, frame), self.value(e.comparators[0], frame, (HOLDS,))])
-        return self.all([e.left, *e.comparators], frame)
+            value = join([self.value(e.left, frame), self.value(e.comparators[0], frame, (HOLDS,))])
+        else:
+            value = self.all([e.left, *e.comparators], frame)
+        return value if value.differs else join([value, operators.compared(self, e, frame)])
 
     def _identity(self, e: ast.Compare, frame: Frame) -> Value:
-        """`x is None`: what an object was made of is no matter here, but whether one was made, or found."""
-        return self.all([e.left, *e.comparators], frame, (KIND,))
+        """`x is None`: what an object was made of is no matter here, but whether one was made, or found. `x is True`
+        and `x is Mode.FAST` ask what it is."""
+        sides = [e.left, *e.comparators]
+        by_value = any(_is_a_value(side, frame.function) for side in sides)
+        return self.all(sides, frame, () if by_value else (KIND,))
 
 
 def _operands(e: ast.expr) -> list[ast.expr]:
@@ -228,6 +275,13 @@ def _operands(e: ast.expr) -> list[ast.expr]:
         parts.append(e.right)
         e = e.left
     return [e, *reversed(parts)]
+
+
+def _is_a_value(e: ast.expr, function: Function) -> bool:
+    """A literal but None, or a member of a class."""
+    if isinstance(e, ast.Constant):
+        return e.value is not None
+    return isinstance(e, ast.Attribute) and isinstance(resolve(function, e.value), Class)
 
 
 def _set(file: str, d: Definition, value: ast.expr) -> Link:

@@ -14,7 +14,7 @@ from rankandfile.source.program.names import Class, External, enclosing_class, m
 from rankandfile.source.program.scopes import own_nodes
 
 from .called_by_name import Callers, calls_by_name
-from .syntax import PUTS_IN, ancestors, argument, dotted
+from .syntax import PUTS_IN, ancestors, argument, dotted, set_by_name
 
 MOST_FILES = 1500
 MOST_SITES = 12
@@ -98,6 +98,10 @@ class Index:
         for module in self.modules:
             for function in module.functions:
                 for node in own_nodes(function):
+                    by_name = set_by_name(node) if isinstance(node, ast.Call) else None
+                    if by_name is not None and by_name[1] is not None and dotted(by_name[0]) is not None:
+                        stored = f"{dotted(by_name[0])}.{by_name[1]}"
+                        found.setdefault(by_name[1], {})[function, stored] = None
                     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                         node = node.value
                     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -8,16 +8,18 @@ store into them is the definition "outside". What a single process alone would d
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import RAISED, Graph, Node
 from rankandfile.source.flow.several import taken
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.scopes import scope_of
+from rankandfile.source.program.scopes import binding_scope, scope_of
 
-from .assignments import Definition, changed_inside, defined
+from .assignments import Definition, defined
 from .syntax import ancestors, dotted
+from .written.changed import changed_inside, changed_names
 
 MOST_DEFINITIONS = 3000
 
@@ -135,6 +137,27 @@ class Reaching:
 def reaching(function: Function) -> Reaching:
     """Which assignments reach which uses in the function; worked out once."""
     return Reaching(function)
+
+
+@kept
+def inner_storers(scope: Function) -> dict[str, list[Function]]:
+    """A variable of a function -> the functions inside of it that give it a value, or change what it holds."""
+    found: dict[str, list[Function]] = {}
+    inner = [f for f in scope.module.functions if f is not scope and scope in _around(f)]
+    for function in inner if not isinstance(scope.node, ast.Module) else ():
+        names = {n for n in scope_of(function).declared if function.parent is not None}
+        for name in names | changed_names(function):
+            own = function.parent if name in scope_of(function).declared else function
+            if own is not None and binding_scope(own, name) is scope:
+                found.setdefault(name, []).append(function)
+    return found
+
+
+def _around(function: Function) -> Iterator[Function]:
+    outer = function.parent
+    while outer is not None:
+        yield outer
+        outer = outer.parent
 
 
 def storers(scope: Function, name: str) -> list[Function]:

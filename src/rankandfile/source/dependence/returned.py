@@ -7,8 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.scopes import own_nodes
+from rankandfile.source.program.names import resolve
+from rankandfile.source.program.scopes import own_nodes, returned_values
 
 from . import control, origins
 from .frame import Frame
@@ -39,6 +41,8 @@ def body(ev: Evaluator, target: Function, inside: Frame, path: Path, shown: str)
     decorator = main_only(target)
     if decorator is not None:
         return origins.here("rank_api", "run on the main process only", decorator, inside)
+    if not ev.in_depth and any(_makes_another(target, d) for d in node.decorator_list):
+        return UNKNOWN  # What it returns, a decorator of the program may change.
     yields = [n for n in own_nodes(target) if isinstance(n, (ast.Yield, ast.YieldFrom))]
     if yields:
         return _yielded(ev, target, yields, inside, path)
@@ -60,6 +64,31 @@ def main_only(function: Function) -> ast.expr | None:
     node = function.node
     decorators = [] if isinstance(node, (ast.Module, ast.Lambda)) else node.decorator_list
     return next((d for d in decorators if _MAIN_ONLY.search(dotted(d) or "")), None)
+
+
+@kept
+def _wraps_alone(decorator: Function) -> bool:
+    """Every function inside of it returns what the one that it is given returns, and nothing else."""
+    given = set(decorator.parameters)
+    for inner in decorator.module.functions:
+        if inner.parent is not decorator and (inner.parent is None or inner.parent.parent is not decorator):
+            continue
+        known = {*given, *(inner.parent.parameters if inner.parent is not None else ())}
+        for value in returned_values(inner):
+            values = [value]
+            if isinstance(value, ast.Name) and value.id not in {f.name for f in decorator.module.functions}:
+                values = [d.value for d in reaching(inner).everywhere(value.id) if d.value is not None]
+            for each in values:
+                plain = isinstance(each, ast.Call) and dotted(each.func) in known
+                if not plain and not isinstance(resolve(inner, each), Function):
+                    return False
+    return True
+
+
+def _makes_another(target: Function, decorator: ast.expr) -> bool:
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    found = resolve(target.parent or target.module.functions[0], named)
+    return isinstance(found, Function) and not _wraps_alone(found)
 
 
 def _returned(ev: Evaluator, r: ast.Return, inside: Frame, path: Path, shown: str) -> Value:

@@ -12,13 +12,15 @@ from rankandfile.source.program.names import (
     enclosing_class,
     lineage,
     methods,
+    resolve,
 )
 
 from .assignments import Definition
 from .frame import Frame, Instance
 from .index import MOST_SITES, Index
 from .reaching_assignments import reaching
-from .syntax import argument, dotted
+from .syntax import argument, dotted, set_by_name, whose_class
+from .written.unsaid import stored_by_any_name
 
 if TYPE_CHECKING:
     from .objects import Objects
@@ -34,15 +36,61 @@ def stores_of(objects: Objects, cls: Class, attribute: str) -> list[tuple[Functi
         own = reaching(function).everywhere(f"self.{attribute}")
         found.extend((function, d) for d in own if d.how not in ("outside", "called"))
     for function, definition, target in stored_into(objects.index, attribute):
-        if function in family and definition.name.startswith("self."):
+        if function in family and definition.name == f"self.{attribute}":
             continue
         owner = enclosing_class(function)
         if owner is not None and definition.name == f"self.{attribute}":
-            if cls in lineage(owner):
+            if cls in lineage(owner) or (owner in lineage(cls) and _asked_by_super(objects.index, function)):
                 found.append((function, definition))
-        elif cls in objects.classes(target, Frame(function)):
+        elif (named := _class_meant(function, target, owner)) is not None:
+            if named in lineage(cls) or cls in lineage(named):
+                found.append((function, definition))
+        elif cls in objects.classes(whose_class(target) or target, Frame(function)):
             found.append((function, definition))
     return found
+
+
+def _class_meant(function: Function, target: ast.expr, owner: Class | None) -> Class | None:
+    """The class itself, as what is stored to: `Trainer.steps`, `cls.steps`, `type(self).steps`."""
+    one = whose_class(target)
+    if dotted(target) == "cls" or (one is not None and dotted(one) == "self"):
+        return owner
+    found = resolve(function, target)
+    return found if isinstance(found, Class) else None
+
+
+def _asked_by_super(index: Index, method: Function) -> bool:
+    """Whether a method that another one overrides runs all the same."""
+    calls = (site.call.func for site in index.calls(method.name))
+    return any(
+        isinstance(f, ast.Attribute) and isinstance(f.value, ast.Call) and dotted(f.value.func) == "super"
+        for f in calls
+    )
+
+
+def stored_elsewhere(objects: Objects, attribute: str) -> list[tuple[Function, Definition]]:
+    """Stores into this attribute of something of which nothing tells what it is: perhaps an object of the class."""
+    return [
+        (function, definition)
+        for function, definition, target in stored_into(objects.index, attribute)
+        if not definition.name.startswith(("self.", "cls."))
+        and _class_meant(function, target, None) is None
+        and not objects.of(target, Frame(function))
+    ]
+
+
+def stored_unnamed(objects: Objects, cls: Class) -> bool:
+    """Whether the program may store into any attribute of the class, or of its objects, without naming it."""
+    for function, target in stored_by_any_name(objects.index):
+        if dotted(target) in ("self", "cls"):
+            owner = enclosing_class(function)
+            if owner is not None and cls in lineage(owner):
+                return True
+        found = objects.of(target, Frame(function))
+        # Of what comes out of a table, or from elsewhere, it may be any.
+        if not found or any(each.type is cls for each in found):
+            return True
+    return False
 
 
 def stored_into(index: Index, attribute: str) -> Iterator[tuple[Function, Definition, ast.expr]]:
@@ -57,6 +105,8 @@ def stored_into(index: Index, attribute: str) -> Iterator[tuple[Function, Defini
 def object_stored_to(d: Definition, attribute: str) -> ast.expr | None:
     """The object whose attribute a definition sets."""
     site = d.site
+    if isinstance(site, ast.Call) and (by_name := set_by_name(site)) is not None:
+        return by_name[0] if by_name[1] == attribute else None
     if isinstance(site, ast.Call) and isinstance(site.func, ast.Attribute):
         held = site.func.value
         known = isinstance(held, ast.Attribute) and held.attr == attribute and dotted(held) == d.name

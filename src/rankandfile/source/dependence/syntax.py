@@ -41,18 +41,34 @@ def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
+def loops_around(module: Module, node: ast.AST) -> list[ast.AST]:
+    """The loops that go through it again, and the node itself if it is one."""
+    loops = (ast.For, ast.AsyncFor, ast.While)
+    return [one for one in (node, *ancestors(module, node)) if isinstance(one, loops)]
+
+
 def spans(node: ast.stmt | ast.expr, line: int) -> bool:
     """Whether the line is one of the node's."""
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def dotted(e: ast.AST | None) -> str | None:
-    """`a.b.c` as text; None for anything else."""
+    """`a.b.c` as text, and `type(a).b` as `a.__class__.b`; None for anything else."""
     parts: list[str] = []
     while isinstance(e, ast.Attribute):
         parts.append(e.attr)
         e = e.value
+    if parts and isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == "type":
+        parts.append("__class__")
+        e = e.args[0] if len(e.args) == 1 else None
     return ".".join([e.id, *reversed(parts)]) if isinstance(e, ast.Name) else None
+
+
+def whose_class(e: ast.expr) -> ast.expr | None:
+    """The `x` of `type(x)` and of `x.__class__`."""
+    if isinstance(e, ast.Attribute) and e.attr == "__class__":
+        return e.value
+    return e.args[0] if isinstance(e, ast.Call) and dotted(e.func) == "type" and len(e.args) == 1 else None
 
 
 def text(node: ast.AST, longest: int = 80) -> str:
@@ -101,6 +117,15 @@ def stored(target: ast.expr, path: Path = ()) -> Iterator[tuple[ast.expr, Path]]
                 yield from stored(element, (*path, ("item", index)))
     else:
         yield target, path
+
+
+def set_by_name(call: ast.Call) -> tuple[ast.expr, str | None, ast.expr] | None:
+    """Object, attribute and value of `setattr(x, "n", v)` and `object.__setattr__(x, "n", v)`; an attribute of None
+    is not written out."""
+    if dotted(call.func) not in ("setattr", "object.__setattr__") or len(call.args) != 3:
+        return None
+    name = constant(call.args[1])
+    return call.args[0], name if isinstance(name, str) else None, call.args[2]
 
 
 def argument(call: ast.Call, *places: int | str) -> ast.expr | None:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from rankandfile.source.program.made_as import made_as
 from rankandfile.source.program.methods import methods_named
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
@@ -111,7 +112,9 @@ def _builtin(dotted: str) -> type[BaseException] | None:
 def swallows(function: Function, manager: ast.expr, thrown: ast.expr | None) -> Match:
     """Whether `with manager:` can end an exception that its body raised."""
     if not isinstance(manager, ast.Call):
-        return "no"
+        # An object that was made before, and perhaps handed over.
+        name = getattr(manager, "attr", getattr(manager, "id", ""))
+        return _any([_of_made(each) for each in made_as(function.module.program, name)])
     target = resolve(function, manager.func)
     if isinstance(target, External):
         if target.dotted not in _SWALLOWS:
@@ -132,6 +135,11 @@ def _of_made(target: object) -> Match:
     if isinstance(target, Function):
         returned = [n.value for n in own_nodes(target) if isinstance(n, ast.Return)]
         given = [resolve(target, each.func) for each in returned if isinstance(each, ast.Call)]
+        if target.owner is not None and any(
+            getattr(each, "id", "") in target.parameters[:1] for each in returned
+        ):
+            # `return self`: the object is the manager itself.
+            given.append(Class(target.module, target.owner))
         by_class = _any([_of_made(each) for each in given if isinstance(each, Class)])
         return "perhaps" if by_class != "no" or _yields_inside_a_handler(target) else "no"
     return "no"

@@ -115,7 +115,11 @@ def _compared(test: ast.Compare) -> bool | None:
 def _number(e: ast.expr) -> int | None:
     if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) and isinstance(e.operand, ast.Constant):
         return -e.operand.value if isinstance(e.operand.value, int) else None
-    return e.value if isinstance(e, ast.Constant) and type(e.value) is int else None
+    return (
+        e.value
+        if isinstance(e, ast.Constant) and isinstance(e.value, int) and not isinstance(e.value, bool)
+        else None
+    )
 
 
 def _name(e: ast.expr) -> str:

@@ -7,12 +7,13 @@ import ast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence import Reason, objects_of, why
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import CallPath, Stop
+from .made_from import handed_over
 from .no_group import none_from
 
 _ROOTS = {"src", "dst", "root", "group_src", "group_dst"}
@@ -99,7 +100,9 @@ def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr,
             made = kept(place.function, value)
         if made is not None:
             place = replace(place, function=place.module.function_at(made.lineno) or place.function)
-            inside = _decided_inside(places, place, made.value)
+            inside = _decided_inside(places, place, made.value) or _handed_on(
+                places, place.function, made.value
+            )
             if inside is not None:
                 return inside
             text = place.module.lines[made.lineno - 1].strip()
@@ -121,6 +124,20 @@ def _at(places: SourcePlaces, function: Function, value: ast.expr) -> Origin:
     place = SourcePlace(module.path, module, function, value.lineno)
     text = module.lines[value.lineno - 1].strip()
     return Origin(place, value.lineno, text, why(places.program, function, value))
+
+
+def _handed_on(places: SourcePlaces, function: Function, value: ast.expr) -> Origin | None:
+    """What is kept as it came says nothing: where it comes from, if the function is called in one place."""
+    found: Origin | None = None
+    for _ in range(_FURTHEST):
+        if not isinstance(value, ast.Name) or value.id not in function.parameters:
+            break
+        sites = list(handed_over(objects_of(places.program), function, value.id))
+        if len(sites) != 1:
+            break
+        ((function, value),) = sites
+        found = _at(places, function, value)
+    return found
 
 
 def _decided_inside(places: SourcePlaces, place: SourcePlace, value: ast.expr) -> Origin | None:

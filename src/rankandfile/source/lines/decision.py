@@ -17,6 +17,7 @@ from rankandfile.source.flow import (
     Condition,
     Point,
 )
+from rankandfile.source.one_rank.arithmetic import Values
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
@@ -56,11 +57,13 @@ class Decision(Struct, frozen=True):
 
 
 class Sides(NamedTuple):
-    """The ranks of the two cohorts, the one first whose path it is, and which ways a test can come out on a rank."""
+    """The ranks of the two cohorts, the one first whose path it is; which ways a test can come out on a rank, and what
+    an expression can be there."""
 
     normal: tuple[int, ...]
     culprit: tuple[int, ...]
     ways: Callable[[int, ast.expr, Function], frozenset[bool]]
+    values: Callable[[int, ast.expr, Function], Values]
 
 
 def decisions(
@@ -89,7 +92,7 @@ def decisions(
                 _able(ranks, truth, condition, place.function, sides)
                 for ranks, truth in zip((sides.normal, sides.culprit), outcomes, strict=True)
             )
-            if not normal or not culprit:
+            if not normal or not culprit or equally_often(condition, place.function, sides):
                 # A way that a rank cannot take is not the one it took.
                 continue
             proved = _by_number(condition, place.function, sides, outcomes[0])
@@ -171,6 +174,30 @@ def _comes_to(rank: int, node: ast.expr, truth: bool, function: Function, sides:
     return True
 
 
+def equally_often(condition: Condition, function: Function, sides: Sides) -> bool:
+    """A loop of which the code says how often each of them goes round: `range(rank, 15, 3)` is five on every rank."""
+    items = condition.node
+    if condition.kind not in ("for", "comprehension") or not (
+        isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
+    ):
+        return False
+    rounds = {_rounds(rank, items, function, sides) for rank in (*sides.normal, *sides.culprit)}
+    return len(rounds) == 1 and None not in rounds
+
+
+def _rounds(rank: int, items: ast.Call, function: Function, sides: Sides) -> int | None:
+    numbers = []
+    for argument in items.args:
+        possible = sides.values(rank, argument, function)
+        if possible is None or len(possible) != 1 or not isinstance(number := next(iter(possible)), int):
+            return None
+        numbers.append(number)
+    try:
+        return len(range(*numbers))
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _by_number(condition: Condition, function: Function, sides: Sides, truth: bool | None) -> Reason | None:
     """What is known of each rank alone makes the test come out differently on the two."""
     node = condition.node
@@ -214,20 +241,3 @@ def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reas
             if isinstance(node, ast.BoolOp) and any(part is condition.node for part in ast.walk(node)):
                 return why(places.program, place.function, node)
     return reason
-
-
-def ordering_loop(place: SourcePlace, condition: Condition) -> ast.For | None:
-    """The loop that puts the items in an order, where the condition only asks which of them it is."""
-    asked = {node.id for node in ast.walk(condition.node) if isinstance(node, ast.Name)}
-    for node in ast.walk(place.function.node):
-        if not isinstance(node, ast.For) or not node.lineno < condition.line <= (node.end_lineno or 0):
-            continue
-        items = {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
-        ordered = isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") in (
-            "sorted",
-            "set",
-            "frozenset",
-        )
-        if ordered and items & asked:
-            return node
-    return None

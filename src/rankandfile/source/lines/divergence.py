@@ -44,8 +44,6 @@ class CodeDivergence(Struct, frozen=True):
     """Which of the two sides is out of line is known."""
     exact: bool = True
     """The ranks were in step up to `before`, as far as the recordings tell."""
-    own: bool = False
-    """Both sides are the same rank: `normal` is what it did there in an earlier round."""
 
 
 def ranks_of(ranks: str) -> list[int]:

@@ -42,8 +42,7 @@ def excerpts(found: FoundLine) -> list[Excerpt]:
 def _sides(found: FoundLine) -> list[str]:
     if found.divergence is None:
         return []
-    normal, culprit = found.divergence.normal.ranks, found.divergence.culprit.ranks
-    return [f"{normal} in the round before" if found.divergence.own else normal, culprit]
+    return [found.divergence.normal.ranks, found.divergence.culprit.ranks]
 
 
 def _fork(found: FoundLine, sides: list[str]) -> Excerpt:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Verdict
 
 from .found_line import FoundLine, Search
-from .logged_handler import said_upon
 from .making_groups.made_by_some import made_by_some
 from .making_groups.set_up import counted_alone
 from .of_one_rank import (
     deadline,
-    died_holding,
     exited,
     guarded,
     held,
@@ -20,6 +18,8 @@ from .of_one_rank import (
 )
 from .of_stages.left_loop import left_loop
 from .of_stages.left_out import left_out_message
+from .of_stages.pipeline import stages_of
+from .of_stages.unsent import unsent
 from .of_two_cohorts.chosen import diverged
 
 #: Families whose fault is in no line of the program.
@@ -52,9 +52,10 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         found = made_by_some(search, verdict) or guarded(search, verdict)
         if found is not None:
             return found
-    found = left_out_message(search, verdict)
-    found = found or diverged(search, verdict) or (died_holding(search, culprits[0]) if culprits else None)
+    stages = stages_of(search, verdict)
+    found = left_out_message(search, verdict, stages) or unsent(search, verdict)
+    found = found or diverged(search, verdict)
     if found is None or found.kind == "held":
         # That all stand at one line says less than that one of them has come there by another way.
-        found = left_loop(search, verdict) or found
-    return found or said_upon(search, verdict) or went_to(search, verdict)
+        found = left_loop(search, verdict, stages) or found
+    return found or went_to(search, verdict)

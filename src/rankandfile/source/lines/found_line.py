@@ -30,16 +30,14 @@ class FoundLine(Struct, frozen=True):
     divergence: CodeDivergence | None = None
     decision: Decision | None = None
     kind: str = "place"
-    """place, held, loading, raised, exited, argument, renewed, order, filled, keyed, decision, caught, said, loop,
-    callee, items, again, anew, changed, put_off, no_graph, remembered, flag, logged, round, share, dropped,
+    """place, held, raised, exited, argument, renewed, order, filled, keyed, decision, caught, loop,
+    callee, items, again, anew, changed, put_off, no_graph, flag, logged, share, dropped,
     barred, some_make, counted, awaits, left_loop, stayed_in_loop, fewer_items,
     left_out_message."""
-    raises: bool = False
-    """The decision raises on the ranks that diverged, and nothing around it catches that."""
     unordered: bool = False
     """The items of the loop are in the order in which they came in, on each rank."""
     singled: tuple[int, ...] = ()
-    """Ranks that alone come to what made the items differ, or to a call, or stopped upon what they stored."""
+    """Ranks that alone come to what made the items differ, or to a call."""
     story: str = ""
     """How one comes from what the ranks did to this line, where that is not to be seen at it."""
 

@@ -88,29 +88,3 @@ def _held_worker(places: SourcePlaces, paths: CallPaths, rank: int) -> SourcePla
     found = {place for path in paths.workers(rank) if (place := innermost(places, path)) is not None}
     lines = {(place.path, place.line): place for place in found}
     return next(iter(lines.values())) if len(lines) == 1 else None
-
-
-def dead_holder(places: SourcePlaces, paths: CallPaths, rank: int, place: SourcePlace) -> SourcePlace | None:
-    """Where another thread of the rank died that had taken the lock which the rank now waits for."""
-    wanted = _locks(place, place.line)
-    for path, _ in paths.raised(rank):
-        died = innermost(places, path)
-        if died is None or not wanted:
-            continue
-        if wanted & {
-            lock for line in range(died.function.first_line, died.line) for lock in _locks(died, line)
-        }:
-            return died
-    return None
-
-
-def _locks(place: SourcePlace, line: int) -> set[str]:
-    """What is acquired on the line, as it is written."""
-    return {
-        ast.unparse(node.func.value)
-        for node in ast.walk(place.function.node)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "acquire"
-        and node.lineno == line
-    }

@@ -255,7 +255,7 @@ def _from(
     elif isinstance(value, ast.Name):
         for definition in reaching(function).everywhere(value.id):
             if definition.how == "parameter":
-                yield from _given(objects, function, value.id)
+                yield from handed_over(objects, function, value.id)
             elif definition.value is not None:
                 yield function, definition.value
         yield from _iterated(objects, value, frame)
@@ -282,8 +282,7 @@ def _called(objects: Objects, function: Function, call: ast.Call) -> Iterator[Fu
 
 
 def _iterated(objects: Objects, value: ast.Name, frame: Frame) -> Iterator[tuple[Function, None]]:
-    for cls in objects.classes(value, frame):
-        yield from ((found, None) for found in _iterators(cls))
+    return ((found, None) for cls in objects.classes(value, frame) for found in _iterators(cls))
 
 
 def _iterators(cls: Class) -> Iterator[Function]:
@@ -293,7 +292,8 @@ def _iterators(cls: Class) -> Iterator[Function]:
             yield found
 
 
-def _given(objects: Objects, function: Function, name: str) -> Iterator[tuple[Function, ast.expr]]:
+def handed_over(objects: Objects, function: Function, name: str) -> Iterator[tuple[Function, ast.expr]]:
+    """What is given for a parameter, wherever the function is called."""
     for site, bound in objects.callers(function):
         given = (called(function, site.call, Frame(site.function), bound).given or {}).get(name)
         if given is not None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.flow import deciding
 from rankandfile.source.program.places import SourcePlace
 
 from .arguments import assigned
 from .call_paths import Frame
-from .data_loading import only_wait
 from .event_loop.awaited_line import awaited_line
 from .exception_origin import condition_of_raise
 from .found_line import FoundLine, Search
-from .held_line import dead_holder, innermost, standing
+from .held_line import innermost, standing
 from .program_exit import deadline_of, exit_of
 
 
@@ -22,20 +20,9 @@ def held(search: Search, rank: int) -> FoundLine | None:
     """The line that a rank's host is held at."""
     found = standing(search.places, search.paths, rank)
     if found is None:
-        place = only_wait(search.program) if search.paths.waits_for_worker(rank) else None
-        return FoundLine(place, place.line, kind="loading") if place is not None else None
-    dead = dead_holder(search.places, search.paths, rank, found.place)
-    if dead is not None:
-        return FoundLine(dead, dead.line, kind="raised")
+        return None
     waits = awaited_line(search, rank, found.place)
     return waits or FoundLine(found.place, found.line, found.condition, kind="held")
-
-
-@heuristic("died with the lock", "a lock is held by a thread that has ended")
-def died_holding(search: Search, rank: int) -> FoundLine | None:
-    found = standing(search.places, search.paths, rank)
-    dead = dead_holder(search.places, search.paths, rank, found.place) if found is not None else None
-    return FoundLine(dead, dead.line, kind="raised") if dead is not None else None
 
 
 def remaining(search: Search, rank: int) -> FoundLine | None:

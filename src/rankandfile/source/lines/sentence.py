@@ -57,7 +57,6 @@ _FROM = {
     "callee": "Which of the two it calls comes from",
     "dropped": "The loop comes to fewer items where an exception is caught by",
     "again": "That it is tried again is said by",
-    "remembered": "Results are kept by",
     "anew": "Whether there was anything new is decided by",
     "put_off": "Whether it is, is decided by",
     "no_graph": "Whether it is taken is decided by",
@@ -71,7 +70,6 @@ _FROM = {
     "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",
     "logged": "How many values a rank logs is decided by",
-    "round": "Rounds go by without the call upon",
     "share": "Each rank's share of the data comes from",
 }
 PARTED_LATER = ("changed", "keyed")
@@ -108,14 +106,6 @@ def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
     if found.kind in ("raised", "exited") and found.condition:
         verb = "raises" if found.kind == "raised" else "exits"
         return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({_at(found)}).", _because(found)]))
-    if found.kind == "said":
-        begins = f"What it says there is said at {_at(found)}, in {found.place.function.name}, upon `{_short(found)}`"
-        return " ".join(filter(None, [f"{begins}, and the program goes on.", _because(found)]))
-    if found.kind == "loading":
-        return (
-            f"It waits for a process of its data loader, of which no stack was taken; the only code of a dataset that "
-            f"can wait is {found.place.function.name} ({_at(found)})."
-        )
     if found.kind == "loop":
         return _because(found)
     if found.kind == "awaits":
@@ -160,14 +150,13 @@ def _decided(found: FoundLine, ways: str | None = None) -> str:
         ours, theirs = theirs, ours
     place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
     one, other = _those(divergence.normal, decision.normal), _those(divergence.culprit, decision.culprit)
-    if divergence.own:
-        return (
-            f"{_upper(other)} went another way than in the round before {place} ({theirs} now, {ours} then)."
-        )
     paths = f" ({theirs} on {other}, {ours} on {one})" if ways is None else ways
+    # Nobody saw the one side come to it, and nothing shows that the test can differ.
+    supposed = decision.branching.guessed and decision.reason.level == "unknown"
     if not divergence.settled:
-        return f"{_upper(one)} and {other} went different ways {place}{paths}."
-    return f"{_upper(other)} went another way than {one} {place}{paths}."
+        went = "may have gone" if supposed else "went"
+        return f"{_upper(one)} and {other} {went} different ways {place}{paths}."
+    return f"{_upper(other)} {'may have gone' if supposed else 'went'} another way than {one} {place}{paths}."
 
 
 def _caught(found: FoundLine) -> str:
@@ -177,8 +166,23 @@ def _caught(found: FoundLine) -> str:
         where = _in_short(found.decision.place, found.decision.condition.line)
         how = "in" if found.decision.condition.kind == "call" else "upon"
         upon = f", raised {how} `{found.decision.condition.text.strip()[:_LONGEST]}` ({where}),"
-    who = _ranks(found.divergence.culprit)
+    who = _ranks(came_through(found))
     return f"On {who} an exception{upon} was caught at {_at(found)} by `{_short(found)}`, and the program went on."
+
+
+def came_through(found: FoundLine) -> Side:
+    """Who came through the handler: on whom it raised or, where the test before tells no more, who left there."""
+    divergence, decision = found.divergence, found.decision
+    assert divergence is not None
+    if decision is None:
+        return divergence.culprit
+    ways, condition = decision.branching, decision.condition
+    outcomes = (
+        (condition.there, condition.here) if ways.normal == "end" else (condition.here, condition.there)
+    )
+    raised = [word in ("raised", "swallowed") for word in outcomes]
+    normal = raised[0] if any(raised) else ways.normal == "end" and ways.culprit != "end"
+    return divergence.normal if normal else divergence.culprit
 
 
 def _because(found: FoundLine) -> str:

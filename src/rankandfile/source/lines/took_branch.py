@@ -28,7 +28,7 @@ def took_branch(found: FoundLine, places: SourcePlaces) -> Iterator[tuple[str, T
     """The outcome in a word, and the claim, of each side that was seen behind the test, and can have come there by that
     outcome alone; the culprit's first."""
     decision, parted = found.decision, found.divergence
-    if decision is None or parted is None or parted.own:
+    if decision is None or parted is None:
         return
     if (decision.place.path, decision.condition.line) != (found.place.path, found.line):
         return

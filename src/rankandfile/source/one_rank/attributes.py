@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rankandfile.source.dependence.frame import Frame, Instance, called
 from rankandfile.source.dependence.objects.instances import maker_or_default
 from rankandfile.source.dependence.objects.of_expressions import property_of
-from rankandfile.source.dependence.stores import fields_of
+from rankandfile.source.dependence.stores import fields_of, stored_unnamed
 from rankandfile.source.dependence.syntax import argument
 from rankandfile.source.program.modules import Module
 from rankandfile.source.program.names import Class, External, body_fields, method, resolve
@@ -60,7 +60,7 @@ def _kept(one: OneRank, cls: Class, name: str, made: Instance | None, frame: Fra
         return one.returned(own, None, frame, bound=True)
     if method(cls, name) is not None:
         return None
-    if _stored_by_strangers(one, name):
+    if _stored_by_strangers(one, name) or stored_unnamed(one.objects, cls):
         return None
     found: list[Values] = []
     for function, d in one.objects.stores(cls, name):

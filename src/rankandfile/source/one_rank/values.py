@@ -40,6 +40,8 @@ class OneRank:
         """The code is run while the job makes calls, and not when its modules are imported."""
         self._left = _MOST_STEPS
         self._depth = 0
+        self._known: dict[tuple[int, int, bool], tuple[Values, ast.expr, Frame]] = {}
+        """What was found for this question; the parts of the key are kept, so that no other gets their place."""
 
     @property
     def world(self) -> int:
@@ -49,24 +51,34 @@ class OneRank:
         "values of one rank", "what follows from a rank's number and the size of the job leaves few values"
     )
     def of(self, e: ast.expr, function: Function) -> Values:
-        self._left = _MOST_STEPS
+        self._ask_anew()
         return self.value(e, Frame(function))
 
     def outcomes(self, test: ast.expr, function: Function) -> frozenset[bool]:
         """Which ways the test can come out on this rank."""
-        self._left = _MOST_STEPS
+        self._ask_anew()
         return self.ways(test, Frame(function))
 
+    def _ask_anew(self) -> None:
+        self._left = _MOST_STEPS
+        self._known.clear()
+
     def value(self, e: ast.expr, frame: Frame) -> Values:
-        """What `e` can be where it stands in the frame."""
+        """What `e` can be where it stands in the frame. While that is being asked, it can be anything."""
+        key = id(e), id(frame), self.running
+        if key in self._known:
+            return self._known[key][0]
         self._left -= 1
         if self._depth > _DEEPEST or self._left < 0 or frame.too_deep:
             return None
+        self._known[key] = None, e, frame
         self._depth += 1
         try:
-            return self._value(e, frame)
+            values = self._value(e, frame)
         finally:
             self._depth -= 1
+        self._known[key] = values, e, frame
+        return values
 
     @contextmanager
     def imported(self) -> Iterator[None]:

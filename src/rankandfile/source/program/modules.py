@@ -15,6 +15,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from .as_written import keep_numbers
 from .walking import children, walk
 
 LONGEST_FILE = 4_000_000
@@ -161,7 +162,9 @@ def parsed(text: str) -> ast.Module | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(text)
+            tree = ast.parse(text)
+            keep_numbers(tree, text)
+            return tree
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from rankandfile.model.diagnosis import Diagnosis, Probe, Remedy, Verdict
+from rankandfile.model.diagnosis import BY_HAND, Diagnosis, Probe, Remedy, Verdict
 from rankandfile.source import probes
 from rankandfile.source.program.modules import Files
 
@@ -37,7 +37,7 @@ def remedies_of(problem: Problem, code: Code, plain: bool) -> list[Remedy]:
     found = patches(problem, code, plain)
     made = [_remedy(patch) for patch in found if isinstance(patch, Patch)]
     refused = [refusal for refusal in found if isinstance(refusal, Refusal) and refusal.pattern]
-    return made or [Remedy(title="Decide before you change it", text=_sentence(r.words)) for r in refused[:1]]
+    return made or [Remedy(title=BY_HAND, text=_sentence(r.words)) for r in refused[:1]]
 
 
 def _remedy(patch: Patch) -> Remedy:

@@ -49,6 +49,17 @@ class Definition(Struct, frozen=True, dict=True):
         ]
         return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
 
+    @cached_property
+    def containers(self) -> set[str]:
+        """Its names that are given lists, sets and dictionaries of Python's own, and nothing else."""
+        given: dict[str, bool] = {}
+        for node in walk(self.node):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                made = self.module.parents.get(node)
+                own = isinstance(made, ast.Assign) and made.targets == [node] and _is_container(made.value)
+                given[node.id] = own and given.get(node.id, True)
+        return {name for name, own in given.items() if own}
+
 
 class Module(Struct, frozen=True, eq=False, dict=True, weakref=True):
     path: str
@@ -174,6 +185,12 @@ class _Index(Struct, eq=False):
             for place, value in _pairs(target, node.value):
                 if isinstance(place, ast.Attribute):
                     self.kept.setdefault(place.attr, []).append(value)
+
+
+def _is_container(e: ast.expr) -> bool:
+    called = getattr(e.func, "id", "") if isinstance(e, ast.Call) else ""
+    shown = (ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp)
+    return isinstance(e, shown) or called in ("set", "list", "dict")
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
+from rankandfile.source.program.modules import parsed
+
 from .code import Module
 from .indentation import indented, unit_of
 from .splices import Splice, spliced
@@ -89,13 +91,9 @@ class Edits:
         for node, code in self._expressions.items():
             start, end = self._span(node)
             text = self.module.text
-            try:
-                meant = ast.parse(f"({text[start:end]})", mode="eval").body
-            except (SyntaxError, ValueError) as error:
-                raise self._odd(node.lineno) from error
-            if ast.dump(meant) != ast.dump(
-                node
-            ):  # Within an f-string, places are not told before Python 3.12.
+            meant = parsed(f"({text[start:end]})")
+            # Within an f-string, places are not told before Python 3.12.
+            if meant is None or [ast.dump(one) for one in meant.body] != [ast.dump(ast.Expr(node))]:
                 raise self._odd(node.lineno)
             yield Splice(*self._without_brackets(node, start, end), code)
 

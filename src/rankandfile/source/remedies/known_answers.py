@@ -42,6 +42,11 @@ class KnownAnswers:
         answers = {rank.outcomes(test, function) for rank in self._ranks}
         return frozenset({True}) in answers and frozenset({False}) in answers
 
+    def nothing_for_some(self, items: ast.expr, function: Function) -> bool:
+        """By what it is, a rank is sure to hold none of the items; others may."""
+        answers = {rank.outcomes(items, function) for rank in self._ranks}
+        return frozenset({False}) in answers and len(answers) > 1
+
     def kept_away(self, node: ast.AST, function: Function, depth: int = _MOST_CALLERS) -> ast.expr | None:
         """A test, around the node or around a call of its function, that keeps some ranks away from it: the others come
         there more often."""
@@ -64,6 +69,10 @@ class KnownAnswers:
     def called(self, function: Function) -> bool:
         """Some call of the function is known."""
         return bool(self._objects.callers(function))
+
+    def calls_of(self, function: Function) -> list[tuple[str, ast.Call]]:
+        """The calls that are known, each with the file that it is in."""
+        return [(site.function.module.path, site.call) for site, _ in self._objects.callers(function)]
 
     def classes(self, e: ast.expr, function: Function) -> bool:
         """The expression is an object of a class of the program's own."""

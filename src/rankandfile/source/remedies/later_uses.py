@@ -13,7 +13,7 @@ from rankandfile.source.dependence.syntax import ancestors, dotted
 from rankandfile.source.program.scopes import own_nodes
 
 from .code import Module
-from .place_to_mend import PlaceToMend, leaves
+from .place_to_mend import PlaceToMend, leaves, trains
 from .reach import collective, events
 
 
@@ -91,35 +91,24 @@ def _elsewhere(place: PlaceToMend, flag: Flag) -> tuple[str, int] | None:
 
 
 def _decides(place: PlaceToMend, module: Module, node: ast.If | ast.While) -> bool:
-    """Its way leads by calls that involve others, or out of a loop or function."""
+    """Its way leads by calls that involve others, by a step of training, or out of a loop or function."""
     if isinstance(node, ast.While) or leaves(node.body) in ("break", "return", "exit"):
         return True
-    return any(collective(event) for event in events(place.code, module, [*node.body, *node.orelse]))
-
-
-def _operands(test: ast.expr) -> Iterator[ast.expr]:
-    """What `and`, `or` and `not` put together."""
-    if isinstance(test, ast.BoolOp):
-        for value in test.values:
-            yield from _operands(value)
-    elif isinstance(test, ast.UnaryOp):
-        yield from _operands(test.operand)
-    else:
-        yield test
+    found = events(place.code, module, [*node.body, *node.orelse])
+    return trains(found) or any(collective(event) for event in found)
 
 
 def other_test_of_part(place: PlaceToMend, test: ast.expr) -> tuple[str, int] | None:
     """A name or an attribute in the test that differs, and the line of another test in the function that asks for it
     too."""
-    parts: dict[str, ast.expr] = {ast.unparse(e): e for e in _read(test) if isinstance(e, ast.Name)}
-    parts |= {ast.unparse(e): e for e in _operands(test) if isinstance(e, ast.Attribute)}
+    parts: dict[str, ast.expr] = {ast.unparse(e): e for e in _read(test)}
     inside = {id(node) for node in ast.walk(test)}
     for e in _tested(place):
         shown = ast.unparse(e)
         if shown not in parts or id(e) in inside:
             continue
         owner = next(n for n in place.module.enclosing(e) if isinstance(n, (ast.If, ast.While, ast.IfExp)))
-        decides = isinstance(owner, ast.While) or any(collective(event) for event in place.events([owner]))
+        decides = any(collective(event) for event in place.events([owner]))
         out = isinstance(owner, ast.If) and leaves(owner.body) in ("break", "return", "exit")
         if (decides or out) and why(place.code.program, place.in_program, parts[shown]).level == "varying":
             return shown, e.lineno

@@ -18,10 +18,11 @@ from .place_to_mend import PlaceToMend
 from .reach import POINT_TO_POINT, collective
 
 _MOST = 40
+_OF_NUMBERS = {"isnan", "isinf", "isfinite"}
 
 
 def hands_over(place: PlaceToMend, test: ast.expr, nodes: Iterable[ast.AST]) -> bool:
-    """A collective in the nodes is given a tensor that is made from the value that the test asks for."""
+    """Calls in the nodes give others, here or further down, what is made from the value that the test asks for."""
     asked = _data(place.in_program, _asked(place, test))
     if not asked:
         return False
@@ -29,15 +30,19 @@ def hands_over(place: PlaceToMend, test: ast.expr, nodes: Iterable[ast.AST]) -> 
     return any(_shared(place, call) and asked & _data(place.in_program, [call.args[0]]) for call in calls)
 
 
+def asks_whether_number(place: PlaceToMend, test: ast.expr) -> bool:
+    """The test asks whether a value is a number at all: nobody wants one in that is none, whatever is made of it."""
+    return any(
+        isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] in _OF_NUMBERS
+        for part in ast.walk(_said_by(place, test))
+    )
+
+
 def _asked(place: PlaceToMend, test: ast.expr) -> list[ast.expr]:
     """What a function or method is asked about it, which is the value; not a name, a length, or whether it is None.
 
     A name of the test stands for the one call that gave it its value."""
-    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        test = test.operand
-    if isinstance(test, ast.Name):
-        made = [d.value for d in reaching(place.in_program).everywhere(test.id)]
-        test = made[0] if len(made) == 1 and made[0] is not None else test
+    test = _said_by(place, test)
     if not isinstance(test, ast.Call) or any(
         True for truth in (True, False) for _ in established(test, truth)
     ):
@@ -46,11 +51,19 @@ def _asked(place: PlaceToMend, test: ast.expr) -> list[ast.expr]:
     return [*test.args, *owner]
 
 
+def _said_by(place: PlaceToMend, test: ast.expr) -> ast.expr:
+    """The test without its `not`, and for a name the one expression that gave it its value."""
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    if isinstance(test, ast.Name):
+        made = [d.value for d in reaching(place.in_program).everywhere(test.id)]
+        return made[0] if len(made) == 1 and made[0] is not None else test
+    return test
+
+
 def _shared(place: PlaceToMend, call: ast.Call) -> bool:
-    return any(
-        collective(event) and event.name not in POINT_TO_POINT and event.line == call.lineno
-        for event in place.events([call])
-    )
+    """It is given to others here, or further down."""
+    return any(collective(event) and event.name not in POINT_TO_POINT for event in place.events([call]))
 
 
 def _data(function: Function, made_of: Iterable[ast.expr]) -> set[str]:

@@ -55,6 +55,9 @@ _HARMLESS = {
 }
 
 
+_SAYS = {"print", "debug", "info", "warning", "warn", "error", "exception", "critical", "log"}
+
+
 class Need(NamedTuple):
     kind: Kind
     what: str
@@ -117,10 +120,22 @@ def used(need: Need, nodes: Iterable[ast.AST], own: Callable[[ast.expr], bool]) 
     """The first place in the code that cannot do without; `own`: whether an expression is an object of a class of the
     program, whose methods may need anything."""
     for node in nodes:
-        for part in ast.walk(node):
+        for part in _unsaid(node):
             if _is_use(need, part, own):
                 return part
     return None
+
+
+def _unsaid(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it, without what is only said: a message can do with anything."""
+    if (
+        isinstance(node, ast.Call)
+        and (getattr(node.func, "attr", "") or getattr(node.func, "id", "")) in _SAYS
+    ):
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _unsaid(child)
 
 
 def _is_use(need: Need, part: ast.AST, own: Callable[[ast.expr], bool]) -> bool:
@@ -136,6 +151,8 @@ def _is_use(need: Need, part: ast.AST, own: Callable[[ast.expr], bool]) -> bool:
             return same(part)
         case ast.Attribute(value=base) if need.kind == "value":
             return same(base)
+        case ast.FormattedValue(value=value) if need.kind == "value":
+            return same(value)
         case ast.BinOp() if need.kind == "value":
             return same(part.left) or same(part.right)
         case ast.BinOp(op=ast.Div() | ast.FloorDiv(), right=right) if need.kind == "items":

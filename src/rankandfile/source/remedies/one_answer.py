@@ -7,11 +7,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from .left_out_data import hands_over
+from .left_out_data import asks_whether_number, hands_over
 from .needs import Need, established, used
 from .place_to_mend import PlaceToMend, leaves, trains
 from .reach import POINT_TO_POINT, collective
 from .spelled_out import spelled_out
+from .tried_again import goes_on_for_its_answer
 from .words import flat
 
 _RANDOM = {"random", "rand", "randint", "uniform", "choice", "randrange", "bernoulli", "betavariate", "gauss"}
@@ -99,11 +100,13 @@ def _false_way(place: PlaceToMend, node: Test) -> list[ast.AST]:
 
 def kept_out(place: PlaceToMend, node: Test, said: str) -> OneAnswer | None:
     """The test keeps this rank's data out of what the ranks work out together: no patch puts in what it kept out."""
-    if not isinstance(node, ast.If) or node.orelse:
+    if not isinstance(node, ast.If):
         return None
     way = leaves(node.body)
-    skips = way in ("return", "continue") and not _inside(place, node)
-    if skips and hands_over(place, node.test, _left_out(place, way)):
+    skips = way in ("return", "continue") and not node.orelse and not _inside(place, node)
+    if skips and (
+        asks_whether_number(place, node.test) or hands_over(place, node.test, _left_out(place, way))
+    ):
         return OneAnswer(
             "any",
             "Leave it out on all ranks as soon as one has to",
@@ -111,7 +114,7 @@ def kept_out(place: PlaceToMend, node: Test, said: str) -> OneAnswer | None:
             "leave them out as soon as one does (MAX of the ranks' answers): nothing that a rank keeps out comes in.",
             "The others' part of that round is left out too.",
         )
-    if not way and hands_over(place, node.test, node.body):
+    if not way and not _involves(place, node.orelse) and hands_over(place, node.test, node.body):
         return OneAnswer(
             "all",
             "Take part only where all ranks can",
@@ -141,6 +144,14 @@ def usual_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer:
             "the period stays what it was.",
             "A count that all ranks share, such as the loop's own step, needs no message.",
         )
+    if isinstance(node, ast.While) and goes_on_for_its_answer(place, node):
+        return OneAnswer(
+            "any",
+            "Go on until the last rank is done",
+            f"Whoever finds {said} false leaves the loop with what it is for, and the others are still at it. All "
+            "ranks now go on while it is true on one (MAX of the ranks' answers), so that none leaves without.",
+            "A rank that is done goes round with what it has: what a round more does to it must be harmless.",
+        )
     if isinstance(node, ast.While):
         return OneAnswer(
             "all",
@@ -162,7 +173,8 @@ def usual_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer:
             "now take the first as soon as it is true on one (MAX of the ranks' answers).",
             "A test of something that is the same everywhere, such as a shape, needs no message.",
         )
-    if way == "break" and _decodes(place):
+    ends_loop = way == "break" or (way == "return" and place.loop() is not None)
+    if ends_loop and _decodes(place):
         return OneAnswer(
             "all",
             "Leave the loop when the last rank is done",
@@ -170,7 +182,12 @@ def usual_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer:
             "rank. A rank that is done now keeps the others company until all are.",
             "What a finished rank makes in the meantime must be cut off afterwards.",
         )
-    if way in ("return", "continue") and not _inside(place, node) and _only_skips(place, way):
+    if (
+        way in ("return", "continue")
+        and not ends_loop
+        and not _inside(place, node)
+        and _only_skips(place, way)
+    ):
         return OneAnswer(
             "all",
             "Leave it out only if all ranks leave it out",

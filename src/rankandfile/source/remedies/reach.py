@@ -144,6 +144,8 @@ class _Search:
             yield from ((d, None) for d in self._named(module, target.id))
         elif isinstance(target, ast.Attribute):
             value = target.value
+            if isinstance(value, ast.Name) and scope.function and value.id in scope.function.containers:
+                return
             if target.attr == "apply" and isinstance(value, ast.Name):
                 yield from ((d, None) for d in self._method_of(value.id, "forward"))
                 return
@@ -236,6 +238,15 @@ def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
     found = dict(zip(parameters, call.args, strict=False))
     found.update({k.arg: k.value for k in call.keywords if k.arg})
     return {**defaults_of(definition.node.args), **found}
+
+
+def said_in_call(definition: Definition, call: ast.Call, e: ast.expr) -> ast.expr | None:
+    """An expression of the function in the words of a call of it; none if it cannot be said there."""
+    names: dict[str, ast.expr | None] = {**_bound(definition, call)}
+    first = _first_parameter(definition)
+    if definition.owner is not None and first == "self" and isinstance(call.func, ast.Attribute):
+        names[first] = call.func.value
+    return _Scope(definition.module, definition, names).spelled(e)
 
 
 def _assigned(owner: ast.ClassDef, attribute: str) -> list[str]:

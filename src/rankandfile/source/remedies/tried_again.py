@@ -1,4 +1,5 @@
-"""Whether what an exception has ended is begun again: then no loop in it is left by its own end alone."""
+"""How loops end: whether what an exception has ended is begun again, so that no loop in it is left by its own end
+alone; and whether one goes on until something is so."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.program.modules import Function
 
-from .place_to_mend import PlaceToMend
+from .needs import established
+from .place_to_mend import PlaceToMend, trains
+from .spelled_out import spelled_out
 
 _MOST_CALLERS = 3
 
@@ -44,3 +47,25 @@ def _raises(handler: ast.ExceptHandler) -> bool:
         name = getattr(last.value.func, "attr", "") or getattr(last.value.func, "id", "")
         return name in ("exit", "_exit", "abort", "quit")
     return isinstance(last, (ast.Raise, ast.Break, ast.Return))
+
+
+def goes_on_for_its_answer(place: PlaceToMend, node: ast.While) -> bool:
+    """The loop goes on until something is so, by what it works out or asks others for: it counts no rounds, takes
+    nothing that could be used up, is no training that may end early, and no flag that is put up from outside."""
+    test = spelled_out(place, node.test)
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    asks = [part for part in ast.walk(test) if isinstance(part, ast.Call)]
+    if trains(place.events(node.body)) or not (asks or isinstance(test, ast.Compare)):
+        return False
+    counted = {ast.unparse(s.target) for s in ast.walk(node) if isinstance(s, ast.AugAssign)}
+    counted |= {
+        ast.unparse(s.targets[0])
+        for s in ast.walk(node)
+        if isinstance(s, ast.Assign)
+        and isinstance(s.value, ast.BinOp)
+        and ast.unparse(s.targets[0]) in map(ast.unparse, (s.value.left, s.value.right))
+    }
+    counts = any(ast.unparse(e) in counted for e in ast.walk(test) if isinstance(e, ast.expr))
+    needs = [need for truth in (True, False) for need in established(test, truth)]
+    return not counts and not needs

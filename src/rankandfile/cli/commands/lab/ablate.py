@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.lab_incidents import Jobs, incidents_in, progressing
+from rankandfile.cli.lab_incidents import Jobs, progressing
 from rankandfile.cli.output import TextOrJson, TextOrJsonOption
 
 ORDER = 60
@@ -22,7 +22,10 @@ EXAMPLES = (
 
 
 def ablate(
-    sets: Annotated[list[Path], Argument(metavar="SET...", help="Folders of incidents (raf lab export).")],
+    sets: Annotated[
+        list[Path],
+        Argument(metavar="SET...", help="Folders of incidents (raf lab export), or opened blind sets."),
+    ],
     analyser: Annotated[
         str,
         Option(
@@ -55,7 +58,9 @@ def ablate(
             f"no heuristic '{unknown.pop()}'; there are: {', '.join(rule.name for rule in rules)}"
         )
     rules = [rule for rule in rules if not only or rule.name in only]
-    found = incidents_in(sets)
+    found = ablation.incidents(sets)
+    if not found:
+        raise UserError(f"no incident in {', '.join(map(str, sets))}: make some with raf lab export")
     with progressing(analyser, len(found)) as step:
         rows = ablation.ablate(analyser, found, rules, jobs=jobs, on_done=step)
     if markdown is not None:

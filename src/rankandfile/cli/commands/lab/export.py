@@ -12,6 +12,7 @@ from typer import Argument, Option
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.lab_incidents import ScenariosAtATime, as_they_end, lacking, make, progressing, say
+from rankandfile.cli.output import may_be_folder
 
 ORDER = 30
 EXAMPLES = (
@@ -22,7 +23,9 @@ EXAMPLES = (
 
 
 def export(
-    into: Annotated[Path, Argument(help="Folder to write to; one folder per incident.")],
+    into: Annotated[
+        Path, Argument(callback=may_be_folder, help="Folder to write to; one folder per incident.")
+    ],
     real: Annotated[bool, Option("--real/--no-real", help="Scenarios that run torch processes.")] = True,
     simulated: Annotated[bool, Option("--simulated/--no-simulated", help="Simulated scenarios.")] = True,
     twins: Annotated[bool, Option("--twins/--no-twins", help="With the healthy twins.")] = True,

@@ -91,8 +91,8 @@ def prove(
         else _prove_all(chosen, what, plain, "diagnosis" if diagnosed else "truth", jobs)
     )
     out.print(_table(proofs))
-    held = sum(proof.held for proof in proofs)
-    out.print(f"{held} of {len(proofs)} hold")
+    offered = [proof for proof in proofs if proof.title or not folders]
+    out.print(f"{sum(proof.held for proof in offered)} of {len(offered)} hold")
     if show:
         for proof in proofs:
             out.print(f"\n{proof.scenario}: {proof.title}")
@@ -105,7 +105,7 @@ def prove(
         from rankandfile.lab.proofs_page import write_page
 
         write_page(markdown, proofs)
-    raise Exit(0 if held == len(proofs) else 1)
+    raise Exit(0 if all(proof.held or not proof.ran for proof in proofs) else 1)
 
 
 def _chosen(names: list[str], everything: bool) -> list[Scenario]:
@@ -155,9 +155,8 @@ def _prove_sets(folders: list[Path], jobs: int) -> list[Proof]:
     for case, done in as_they_end(proofs.prove, chosen, jobs):
         found[case.folder] = done.result()
         for proof in found[case.folder]:
-            say(
-                f"{proof.scenario}: {proof.title or proof.words} {'holds' if proof.held else 'does not hold'}"
-            )
+            how = "holds" if proof.held else "does not hold" if proof.ran else "is not run"
+            say(f"{proof.scenario}: " + (f"{proof.title} {how}" if proof.title else "no patch"))
     return [proof for case in chosen for proof in found[case.folder]]
 
 
@@ -169,9 +168,9 @@ def _table(proofs: list[Proof]) -> Table:
         table.add_row(
             proof.scenario,
             proof.what,
-            "yes" if proof.held else "NO",
+            "yes" if proof.held else "NO" if proof.ran else "not run",
             proof.pattern,
             Text(proof.words),
-            style=None if proof.held else "red",
+            style=None if proof.held or not proof.ran else "red",
         )
     return table

@@ -12,6 +12,7 @@ from typer import Argument, Option
 from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.lab_incidents import say
+from rankandfile.cli.output import may_be_folder
 
 ORDER = 40
 EXAMPLES = (
@@ -22,7 +23,9 @@ EXAMPLES = (
 
 def watch(
     corpus: Annotated[Path, Argument(help="Incidents of real scenarios, as `raf lab export` writes them.")],
-    into: Annotated[Path, Argument(help="Folder to write to; one folder per incident.")],
+    into: Annotated[
+        Path, Argument(callback=may_be_folder, help="Folder to write to; one folder per incident.")
+    ],
     stall: Annotated[
         float | None, Option("--stall", min=0.5, help="Seconds, as for `raf run`. Default: its own.")
     ] = None,
@@ -39,7 +42,8 @@ def watch(
     found = sorted(path.parent for path in corpus.glob(f"{only}*/{truth.FILE}")) if corpus.is_dir() else []
     incidents = [incident for incident in found if not incident.name.endswith(".twin")]
     if not incidents:
-        raise UserError(f"no incidents that begin with '{only}' in {corpus}: see raf lab export")
+        such = f" that begin with '{only}'" if only else ""
+        raise UserError(f"no incidents{such} in {corpus}: see raf lab export")
     failed: list[str] = []
     for incident in incidents:
         began = time.monotonic()

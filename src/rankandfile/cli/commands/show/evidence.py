@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ORDER = 80
 EXAMPLES = (
     "raf show evidence incident/",
-    "raf show evidence incident/ D0#84 L2:88",
-    "raf show evidence incident/ L2:88 --context 20",
+    "raf show evidence incident/ D0#84 L1:16",
+    "raf show evidence incident/ L1:16 --context 20",
     "raf show evidence incident/ --format json",
 )
 

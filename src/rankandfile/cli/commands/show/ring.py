@@ -52,17 +52,21 @@ def ring(
     for note in links.notes():
         err.print(f"note: {note}")
     journals: list[Journal] = []
+    wrong: list[str] = []
     for file in files:
         try:
             found = read(file)
         except OSError as error:
             found = f"cannot be read: {error.strerror or error}"
         if isinstance(found, str):
-            err.print(f"note: {file}: {found}")
+            wrong.append(f"{file}: {found}")
         else:
             journals.append(found)
     if not journals:
-        raise UserError(f"no ring of the recorder in {', '.join(map(str, paths))}")
+        places = ", ".join(map(str, paths))
+        raise UserError(wrong[0] if len(wrong) == 1 else f"no ring of the recorder in {places}")
+    for one in wrong:
+        err.print(f"note: {one}", soft_wrap=True)
     # The newest records are what one looks for.
     emit(_table(journals, notes), format, output, brief=BRIEF, limit=limit, what="records")
     if format is Format.text and output is None:

@@ -70,12 +70,12 @@ def answered(one: FoundCase, truth: FoundTruth) -> tuple[Diagnosis | str, str, F
     except Exception as error:  # a failure is an answer too, and must not end the scoring of the others
         said = f"{type(error).__name__}: {error}"[:200]
     seconds = time.perf_counter() - began
-    words = said if isinstance(said, str) else _printed(said)
+    words = said if isinstance(said, str) else printed(said)
     whole = words if isinstance(said, str) else f"{words}\n{to_json(said).decode()}"
     return said, words, marked(one.name, truth, said, words, whole, seconds)
 
 
-def _printed(said: Diagnosis) -> str:
+def printed(said: Diagnosis) -> str:
     console = Console(file=io.StringIO(), width=_WIDE, color_system=None, legacy_windows=False)
     console.print(card(said, width=_WIDE, height=_TALL, verbose=True))
     assert isinstance(console.file, io.StringIO)

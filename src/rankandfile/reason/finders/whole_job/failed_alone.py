@@ -70,6 +70,8 @@ def failed_alone(facts: Facts, _: WaitEnd) -> Finding | None:
         after += f" {BROKE_OFF}"
     if len(alike) == 1:
         told = first.doing.rstrip(".")
+        if told.startswith("is ") and len(ranks) == 1:
+            told = f"it {told}"
     they = "Every rank of which anything is told" if everyone else upper(ranks_words(ranks))
     if all(story.cause == "swallowed_exception" for story in stories.values()):
         said = f"{they} met an exception and went on"
@@ -133,7 +135,9 @@ def _caught(stories: dict[int, Story]) -> Finding:
                 decided_by="stacks of all ranks, or the code that catches the exception",
             ),
             perhaps(
-                "no_hang", "If the job was running, it dealt with the exception.", decided_by="a later look"
+                "no_hang",
+                "If the job was running, it dealt with the exception.",
+                decided_by="stacks that are taken later",
             ),
         ),
         missing=(

@@ -23,6 +23,7 @@ from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.recorder_names import BEFORE, RING
 
 Row = dict[str, Any]
 _Print = tuple[int | None, str | None, str | None, str | None]
@@ -99,7 +100,8 @@ def fingerprints(facts: Facts, _: WaitEnd) -> Finding | None:
 
 _OTHER = Missing(
     what="the calls of every rank before this one",
-    how="the lines of all ranks' logs that say 'Detected mismatch', or TORCH_FR_BUFFER_SIZE=2000, which records calls",
+    how="the lines of all ranks' logs that say 'Detected mismatch', or "
+    f"{RING}=2000 ({BEFORE}), which records calls",
 )
 
 

@@ -68,7 +68,7 @@ def kernels_differ(facts: Facts, _: WaitEnd) -> Finding | None:
                 "host_slow",
                 "It may be a kernel that takes long.",
                 busy,
-                decided_by="a second look: the same grid, or another",
+                decided_by="the kernels once more: the same grid, or another",
             ),
         ),
         missing=(

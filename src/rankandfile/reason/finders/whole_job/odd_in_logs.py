@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder, teller
@@ -79,6 +80,7 @@ def _said(row: dict[str, object]) -> _Said:
 
 
 @finder(precedence=90, of="logs")
+@heuristic("line of one log", "what one rank's log says and no other's tells what it did")
 def odd_in_logs(facts: Facts, _: WaitEnd) -> Finding | None:
     if (left := _left_and_elsewhere(facts)) is not None:
         return left
@@ -154,6 +156,7 @@ def _left_and_elsewhere(facts: Facts) -> Finding | None:
 
 
 @teller(precedence=190)
+@heuristic("alone to say so", "who alone of all wrote that it left something out, or stops, did so")
 def said_so_alone(facts: Facts, asked: AskedRank) -> Story | None:
     """A rank that others wait for wrote, alone of all, that it left something out or was about to stop."""
     for one in said_differently(facts.case):

@@ -80,6 +80,13 @@ class Report(Struct, frozen=True):
     """That stack, innermost frame first."""
 
 
+class LostBetween(Struct, frozen=True):
+    """The only two hosts between which connections were lost."""
+
+    hosts: tuple[str, str]
+    error: Error
+
+
 class AtWork(Struct, frozen=True):
     """What was seen of a rank's process between two looks."""
 
@@ -106,6 +113,7 @@ class Accounts(Struct, frozen=True, dict=True):
     """Ranks whose watchdog thread stood still: in a call of CUDA or NCCL, or for want of the interpreter's lock."""
     unreachable: dict[int, Error] = field(default_factory=dict)
     """Ranks of hosts that a scheduler gave up, or that NCCL lost while its messages to them failed."""
+    lost_between: LostBetween | None = None
     misfits: dict[int, Error] = field(default_factory=dict)
     """Ranks that were sent a message of another size than the one they expected."""
     stopped: dict[int, Error] = field(default_factory=dict)

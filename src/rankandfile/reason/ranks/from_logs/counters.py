@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rankandfile.model.case import Case
 from rankandfile.model.events import event_id
+from rankandfile.reason.words import shortened
 
 from .accounts import fields_of
 
@@ -51,7 +52,6 @@ def counters(case: Case) -> list[Counter]:
     for row in rows.iter_rows(named=True):
         fields = fields_of(row)
         speaker = fields.get("speaker")
-        text = str(row["text"] or "")
         out.append(
             Counter(
                 log=row["log"],
@@ -62,7 +62,7 @@ def counters(case: Case) -> list[Counter]:
                 if isinstance(speaker, int)
                 else None,
                 pod=fields.get("pod"),
-                words=text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…",
+                words=shortened(str(row["text"] or ""), _LONGEST),
                 evidence=event_id(row["log"], row["line"]),
                 first=int(fields.get("from", 0)),
                 last=int(fields.get("to", 0)),

@@ -16,6 +16,7 @@ from msgspec import Struct
 from rankandfile.model.diagnosis import Location
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.words import shortened
 
 from .accounts import fields_of
 
@@ -86,7 +87,7 @@ def _departure(facts: Facts, row: Row) -> Departure:
     return Departure(
         row["rank"],
         cause,
-        text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…",
+        shortened(text, _LONGEST),
         event_id(row["log"], row["line"]),
         place_in(text) or place_in(str(fields_of(row).get("said_at", ""))),
     )

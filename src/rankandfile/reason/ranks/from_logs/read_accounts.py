@@ -33,7 +33,7 @@ from .devices_and_processes import (
 from .hosts import hosts_of_ranks, stalled_hosts
 from .memory_counters import COUNTERS, out_of_memory
 from .suspended import suspended
-from .unreachable import unreachable
+from .unreachable import lost_between, unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports
 from .watches import watched
 
@@ -85,7 +85,8 @@ def read_accounts(case: Case) -> Accounts:
         link={**links, **of_ports},
         host_links={**links_of_hosts, **ports_of_hosts},
         stuck_watchdogs=_stuck_watchdogs(mine),
-        unreachable=unreachable(events, case.exits, hosts, ends),
+        unreachable=unreachable(events, case.exits, hosts),
+        lost_between=lost_between(events, hosts),
         misfits=_errors(of_the_aborted(events, ends), _MISFITS, "origin", "messenger", "fact"),
         host_stalls=stalled_hosts(events, hosts),
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),

@@ -6,7 +6,7 @@ import polars as pl
 
 from rankandfile.model.events import event_id
 
-from .accounts import End, Error, fields_of
+from .accounts import Error, LostBetween, fields_of
 from .devices_and_processes import ranks_of_processes
 from .hosts import lost_hosts
 
@@ -15,9 +15,7 @@ _LOST = ("Connection timed out", "No route to host", "Host is unreachable", "Net
 _FEWEST_PARTNERS = 2
 
 
-def unreachable(
-    events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str], ends: dict[int, End]
-) -> dict[int, Error]:
+def unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]) -> dict[int, Error]:
     """That NCCL's RAS misses a process is no proof: it may merely be stopped. With failed messages it is."""
     failed = events.filter(pl.col("kind") == "slurm_node_failure")
     lost = events.filter(
@@ -32,7 +30,7 @@ def unreachable(
                 out[rank] = Error(f"its host {host} failed", evidence)
     gone = lost_hosts(events.filter(pl.col("kind") != "slurm_node_failure"), hosts)
     out = {rank: gone[host] for rank, host in hosts.items() if host in gone} | out
-    out.update(_in_all_lost(events, hosts) or _cut_off(events, hosts, ends))
+    out.update(_in_all_lost(events, hosts))
     if not lost.height and not failed.height:
         return out
     ranks = ranks_of_processes(exits)
@@ -49,44 +47,37 @@ def unreachable(
     return out
 
 
-def _cut_off(events: pl.DataFrame, hosts: dict[int, str], ends: dict[int, End]) -> dict[int, Error]:
-    """A rank that alone has lost a connection, to a host that does not answer, and ended without anyone noticing.
-
-    gloo connects all with all, and a process that ends closes its connections: whoever can be reached learns of it.
-    """
-    lost = events.filter((pl.col("kind") == "gloo_peer_closed") & pl.col("rank").is_not_null())
-    ranks = set(lost["rank"].to_list())
-    others = set(ends) - ranks
-    if len(ranks) != 1 or len(others) < _FEWEST_PARTNERS or any(ends[r].kind != "running" for r in others):
-        return {}
-    (rank,) = ranks
-    end, row = ends.get(rank), lost.sort("log", "line").row(0, named=True)
-    host, peer = hosts.get(rank), (row["peer"] or "").rpartition(":")[0].strip("[]")
-    alone = host is not None and all(hosts.get(other) not in (None, host) for other in others)
-    timed_out = str(fields_of(row).get("error", "")).startswith(_LOST)
-    if end is None or end.kind != "exited" or not alone or not timed_out or peer not in set(hosts.values()):
-        return {}
-    words = (
-        f"is on host {host}, which is cut off: host {peer} did not answer it, and when it ended, no other rank "
-        "learned of that, although its connections to them close then"
-    )
-    return {rank: Error(words, (event_id(row["log"], row["line"]), *end.evidence[:1]))}
+def lost_between(events: pl.DataFrame, hosts: dict[int, str]) -> LostBetween | None:
+    """The two hosts between which connections were lost, if they were lost between no others: either may be cut off."""
+    lost = _lost_connections(events, hosts)
+    if len(lost) != 1:
+        return None
+    ((ends, error),) = lost.items()
+    one, other = sorted(ends)
+    return LostBetween((one, other), error)
 
 
 def _in_all_lost(events: pl.DataFrame, hosts: dict[int, str]) -> dict[int, Error]:
     """The ranks of the one host that every lost connection has at one end, if several others lost it."""
-    known = set(hosts.values())
-    lost: dict[frozenset[str], str] = {}
-    for row in events.filter((pl.col("kind") == "gloo_peer_closed") & pl.col("peer").is_not_null()).iter_rows(
-        named=True
-    ):
-        host, peer = hosts.get(row["rank"]), row["peer"].rpartition(":")[0].strip("[]")
-        if str(fields_of(row).get("error", "")).startswith(_LOST) and host and peer in known:
-            lost.setdefault(frozenset((host, peer)), event_id(row["log"], row["line"]))
+    lost = _lost_connections(events, hosts)
     ends = frozenset.intersection(*lost) if lost else frozenset()
     if len(ends) != 1 or len(lost) < _FEWEST_PARTNERS:
         return {}
     (gone,) = ends
     words = f"is on host {gone}, which does not answer: each of the {len(lost)} connections that were lost ends there"
-    error = Error(words, tuple(lost.values())[:4])
+    error = Error(words, tuple(i for each in lost.values() for i in each.evidence)[:4])
     return {rank: error for rank, host in hosts.items() if host == gone}
+
+
+def _lost_connections(events: pl.DataFrame, hosts: dict[int, str]) -> dict[frozenset[str], Error]:
+    """By the two hosts at its ends: what a rank said of a connection whose other end did not answer."""
+    known = set(hosts.values())
+    lost: dict[frozenset[str], Error] = {}
+    for row in events.filter((pl.col("kind") == "gloo_peer_closed") & pl.col("peer").is_not_null()).iter_rows(
+        named=True
+    ):
+        host, peer = hosts.get(row["rank"]), row["peer"].rpartition(":")[0].strip("[]")
+        said = next((w for w in _LOST if str(fields_of(row).get("error", "")).startswith(w)), None)
+        if said is not None and host and peer in known - {host}:
+            lost.setdefault(frozenset((host, peer)), Error(said, (event_id(row["log"], row["line"]),)))
+    return lost

@@ -12,7 +12,7 @@ from rankandfile.reason.finders.whole_job.odd_in_logs import said_differently
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import Error
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import ranks_words, shortened, upper
 
 #: Of so many that wait, one at most is suspected for an exception before.
 _TIMES = 3
@@ -78,8 +78,7 @@ def suspected(facts: Facts, found: Finding, waiting: tuple[int, ...]) -> Finding
 
 
 def _short(error: Error) -> str:
-    words = error.words.rstrip(".")
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+    return shortened(error.words.rstrip("."), _LONGEST)
 
 
 def _before(facts: Facts, rank: int, error: Error) -> bool:

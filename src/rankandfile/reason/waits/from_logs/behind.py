@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from rankandfile.model.diagnosis import Alternative, Cohort, Confidence, Divergence
+from rankandfile.model.diagnosis import Alternative, Confidence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
-from rankandfile.reason.calls.requests import as_call, of_report
+from rankandfile.reason.calls.requests import of_report
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
@@ -24,7 +24,7 @@ from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_smaller_groups import in_smaller_groups, waits_elsewhere
-from .in_words import in_calls, wait_list
+from .in_words import in_calls, not_come, wait_list
 from .settings import SETTINGS
 from .silent_watchdog import silent_watchdog
 from .told_of_absent import at_work, at_work_words, by_elimination
@@ -47,7 +47,7 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
     stories = stories or by_elimination(facts, wait_end.ranks)
     silent = {} if stories or _lost(facts, wait_end) else silent_watchdog(facts, logged, wait_end, call)
     stories = stories or silent
-    if stories and not silent and _may_wait_elsewhere(facts, logged, wait_end, stories):
+    if stories and not silent and _may_wait_elsewhere(facts, logged, wait_end, call, stories):
         other = _together_elsewhere(wait_end, call)
         stories = {
             rank: replace(story, confidence="hypothesis", alternatives=(other, *story.alternatives))
@@ -73,7 +73,7 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
             "were left out as alike, so who of them waits too is not told"
         )
     else:
-        what = f"{upper(ranks_words(wait_end.ranks))} never spoke of it"
+        what = f"{upper(ranks_words(wait_end.ranks))} left no line about it"
     alike: dict[str, list[int]] = {}
     for rank, story in stories.items():
         alike.setdefault(story.doing, []).append(rank)
@@ -97,11 +97,17 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
 
 
 def _may_wait_elsewhere(
-    facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, stories: dict[int, Story]
+    facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending, stories: dict[int, Story]
 ) -> bool:
     """Of whom is known only that they are not in this call may be in one of a smaller group, and wait there: several
-    in one of their own, and a single one that is not known to have made any call before."""
-    if not all(story.absence for story in stories.values()) or facts.code.makes_groups is False:
+    in one of their own, and a single one that is not known to have made any call before. So may most of all, who stand
+    at a line of the program that shows no frame of what it called."""
+    unseen = len(wait_end.ranks) > len(call.waiting) and not any(
+        stand is None or stand.waits == "no" or stand.running
+        for stand in map(facts.hosts.get, wait_end.ranks)
+    )
+    alone = all(story.absence for story in stories.values())
+    if not (alone or unseen) or facts.code.makes_groups is False:
         return False
     called = {rank for (rank, _), seq in logged.far.items() if seq > 0}
     return len(wait_end.ranks) > 1 or called.isdisjoint(wait_end.ranks)
@@ -213,7 +219,7 @@ def _lost_peer(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pendi
         call,
         cause="killed",
         confidence="supported",
-        what=f"{upper(ranks_words(wait_end.ranks))} never spoke of it, and {verb(wait_end.ranks, 'is', 'are')} "
+        what=f"{upper(ranks_words(wait_end.ranks))} left no line about it, and {verb(wait_end.ranks, 'is', 'are')} "
         f"{story.doing}",
         culprits=wait_end.ranks,
         stories=dict.fromkeys(wait_end.ranks, story),
@@ -243,17 +249,7 @@ def _finding(
         culprits=culprits,
         doing={rank: stories[rank].doing for rank in culprits if rank in stories},
         victims=tuple(sorted({*wait_end.victims} - set(culprits))),
-        divergence=Divergence(
-            group=logged.groups[call.group].words,
-            members=logged.groups[call.group].listed,
-            seq=call.slot,
-            kind="absent",
-            cohorts=[
-                Cohort(ranks=format_ranks(call.waiting), call=as_call(claim, call.slot) if claim else None),
-                Cohort(ranks=format_ranks(wait_end.ranks), unknown=wait_end.kind != "absent"),
-            ],
-            exact=False,
-        ),
+        divergence=not_come(logged, wait_end, call, claim),
         location=(first.location if first else None) or location_of(claim.place if claim else None),
         waits=wait_list(logged, wait_end),
         evidence=(reports[0].evidence, *behind, *(i for story in stories.values() for i in story.evidence)),

@@ -12,6 +12,7 @@ from rankandfile.reason.calls.requests import (
     majority,
     most_of_all,
     of_report,
+    one_call,
     relation,
 )
 from rankandfile.reason.ranks.did_instead import location_of
@@ -70,11 +71,10 @@ def _told_apart(logged: LoggedWaits, call: Pending, parts: list[list[Request]]) 
     """All members are there, and more than half of them made one call at one line, and the others none like it."""
     group, most, others = logged.groups[call.group], parts[0], [c for side in parts[1:] for c in side]
     whole = (group.whole or group.told) and {*call.waiting} >= {*group.members}
-    sites = {claim.site for claim in most}
-    if not whole or len(most) <= len(others) or len(sites) > 1 or None in sites:
+    if not whole or len(most) <= len(others) or not one_call(most):
         return False
     unlike = all(claim.asked[0] != most[0].asked[0] for claim in others)
-    return unlike or {claim.site for claim in others} == sites or most_of_all(parts, group.members)
+    return unlike or {claim.site for claim in others} == {most[0].site} or most_of_all(parts, group.members)
 
 
 def _cause(logged: LoggedWaits, call: Pending, usual: Request, others: list[Request]) -> str:

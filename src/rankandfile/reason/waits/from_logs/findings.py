@@ -46,7 +46,9 @@ def watchdogs_together(facts: Facts) -> list[Finding]:
     wait_ends = sorted(logged.waits.wait_ends, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
     # Of an end that no call of the log hangs on, no watchdog has said anything.
     spoken = [wait_end for wait_end in _together(wait_ends) if wait_end.pending]
-    found = [_finding(facts, logged, wait_end) for wait_end in spoken]
+    joined = any(wait_end.kind == "joined" for wait_end in spoken)
+    apart = one_in_an_unlisted_group(logged, world_of(facts)) if joined else None
+    found = [_finding(facts, logged, wait_end, apart) for wait_end in spoken]
     named = [finding for finding in found if finding.culprits]
     if named:
         return [came_late(facts, finding) for finding in named[:_MOST_FINDINGS]]
@@ -80,7 +82,8 @@ def _one(parts: list[WaitEnd]) -> WaitEnd:
     )
 
 
-def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
+def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, apart: Finding | None) -> Finding:
+    """`apart`: what is said where all have come, if one rank alone is in a group that nobody lists."""
     call = _first(logged, wait_end)
     if wait_end.kind == "cycle":
         return circle(logged, wait_end)
@@ -93,7 +96,7 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
             if len(parts) < 2 or proved or late.culprits
             else _unheard(facts, logged, wait_end, call, parts)
         )
-    apart = one_in_an_unlisted_group(logged, world_of(facts)) if wait_end.kind == "joined" else None
+    apart = apart if wait_end.kind == "joined" else None
     found = with_what_came_before(facts, apart or _all_came(logged, wait_end, call))
     return found if found.culprits or apart else suspected(facts, found, call.waiting)
 
@@ -118,7 +121,9 @@ def _unheard(
 ) -> Finding:
     found = disagreement(logged, wait_end, call, parts)
     # Of lines that were left out as alike nobody knows whose they were.
-    unheard = "" if facts.accounts.left_out else f"{upper(ranks_words(wait_end.ranks))} never spoke of it."
+    unheard = (
+        "" if facts.accounts.left_out else f"{upper(ranks_words(wait_end.ranks))} left no line about it."
+    )
     return replace(found, sentence=told(found.sentence, unheard))
 
 

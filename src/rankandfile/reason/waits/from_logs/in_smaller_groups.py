@@ -2,16 +2,18 @@
 
 That call is of a smaller group, as they have nothing open in the group of all; and of its members those that went on
 to the call of all ranks have left it out, or come to it later. So whoever is missing from the call of all ranks is a
-victim there, and the one who is out of line is among those that wait in it.
+victim there, and the one who is out of line is among those that wait in it; of a receive, also the one who is to send.
 """
 
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Location, Missing
 from rankandfile.model.sentence import told
+from rankandfile.reason.calls.requests import of_report
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.departures import departures
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.from_stacks.in_words import ranks_of
@@ -19,20 +21,22 @@ from rankandfile.reason.waits.from_stacks.places import left_at, parting
 from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.recorder_names import BEFORE, RING
 
 from .in_words import in_calls, wait_list
 from .waits import LoggedWaits
 
 
 def waits_elsewhere(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> tuple[int, ...]:
-    """Of the ranks that never came to a call of all ranks, those that stand in a collective: it is another one."""
+    """Of the ranks that never came to a call of all ranks, those that stand in another call: in a collective, which is
+    of a smaller group, or in a send or a receive."""
     if wait_end.kind != "absent" or not logged.groups[call.group].whole:
         return ()
     stands = {rank: facts.hosts[rank] for rank in wait_end.ranks if rank in facts.hosts}
     return tuple(
         rank
         for rank, stand in stands.items()
-        if stand.waits == "ranks" and stand.activity == "collective" and not stand.moving
+        if stand.waits == "ranks" and stand.activity in ("collective", "p2p") and not stand.moving
     )
 
 
@@ -43,6 +47,25 @@ def _where_they_part(facts: Facts, there: tuple[int, ...]) -> Location | None:
     return None if place is None else Location(file=place.file, line=place.line, function=place.function)
 
 
+def _in_transfers(facts: Facts, there: tuple[int, ...]) -> bool:
+    return all(facts.hosts[rank].activity == "p2p" for rank in there)
+
+
+def _of_what(facts: Facts, here: tuple[int, ...], there: tuple[int, ...]) -> str:
+    if _in_transfers(facts, there):
+        peers = sorted({p for r in there if (p := facts.hosts[r].asked.awaited) is not None} & {*here})
+        other = ranks_words(peers or here)
+        if not peers and len(here) > 1:
+            other = f"whoever of {other} is on the other side"
+        return (
+            f"{other} may have left that message out, or {ranks_words(there)} may be a round behind or ahead."
+        )
+    return (
+        "a call of a smaller group, as nothing of the group of all ranks is open there. Whoever of "
+        f"{ranks_words(here)} belongs to that group has gone past that call, or comes to it later."
+    )
+
+
 def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
     """All that never came wait elsewhere: whom they wait for is among those that came; who said so, is suspected."""
     here, there = call.waiting, wait_end.ranks
@@ -51,15 +74,14 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
     said = {rank: one for rank, one in departures(facts).items() if rank in here}
     doing = {rank: f'wrote, alone: "{one.words}", and went on' for rank, one in said.items()}
     who = "; ".join(f"{ranks_words([rank])} {words}" for rank, words in doing.items())
+    claim = next((c for report in logged.of_call(call) if (c := of_report(report))), None)
     return Finding(
         cause=next(iter(said.values())).cause if said else "undetermined",
         confidence="hypothesis",
         sentence=told(
             waiting(in_calls(logged, call)),
             f"{upper(ranks_words(there))} {verb(there, 'has', 'have')} not come to it, and "
-            f"{verb(there, 'waits', 'wait')} {where}: a call of a smaller group, as nothing of the group of all ranks "
-            f"is open there. Whoever of {ranks_words(here)} belongs to that group has gone past that call, or comes to "
-            "it later.",
+            f"{verb(there, 'waits', 'wait')} {where}: {_of_what(facts, here, there)}",
             f"{upper(who)}." if who else "",
         ),
         culprits=tuple(said),
@@ -67,7 +89,8 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
         victims=tuple(sorted({*here, *there} - said.keys())),
         waits=wait_list(logged, wait_end),
         location=next((one.place for one in said.values() if one.place), None)
-        or _where_they_part(facts, there),
+        or _where_they_part(facts, there)
+        or (location_of(claim.place) if claim is not None and _in_transfers(facts, there) else None),
         evidence=(
             *(one.evidence for one in said.values()),
             *(report.evidence for report in logged.of_call(call)[:1]),
@@ -79,6 +102,13 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
                 f"{upper(ranks_words(there))} may have given that call the wrong group, or made one too many.",
                 there,
                 decided_by="the source where the ways differ, or flight-recorder dumps of all ranks",
+            )
+            if not _in_transfers(facts, there)
+            else perhaps(
+                "skipped_collective",
+                f"{upper(ranks_words(there))} may be a round behind, or ahead.",
+                there,
+                decided_by="the source where the ways differ",
             ),
             perhaps(
                 "order_inversion",
@@ -88,8 +118,8 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
         ),
         missing=(
             Missing(
-                what="who belongs to that group",
-                how="the source (--src), or flight-recorder dumps of all ranks: TORCH_FR_BUFFER_SIZE=2000",
+                what="who sends what to whom" if _in_transfers(facts, there) else "who belongs to that group",
+                how=f"the source (--src), or flight-recorder dumps of all ranks: {RING}=2000 ({BEFORE})",
             ),
         ),
         unadvised=("probes",),

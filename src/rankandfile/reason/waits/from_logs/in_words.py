@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from rankandfile.model.claims import InCall, Joined, NeverIssued, Unseen
+from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.calls.requests import Request, as_call
 from rankandfile.reason.claims.wait_row import WaitRow
 from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.waits.graph import Pending, WaitEnd
@@ -17,9 +20,11 @@ _MOST_WAITS = 8
 
 
 def wait_list(logged: LoggedWaits, wait_end: WaitEnd) -> tuple[WaitRow, ...]:
-    chosen = [logged.waits.pending[i] for i in wait_end.pending]
-    calls = chosen + [call for call in logged.waits.pending if call not in chosen]
-    return tuple(row for call in calls[:_MOST_WAITS] for row in _rows(logged, call))[:_MOST_WAITS]
+    # There may be a hundred thousand calls, and as many ends of waits that ask for their few.
+    own = set(wait_end.pending)
+    others = (index for index in range(len(logged.waits.pending)) if index not in own)
+    calls = [logged.waits.pending[i] for i in islice(chain(wait_end.pending, others), _MOST_WAITS)]
+    return tuple(row for call in calls for row in _rows(logged, call))[:_MOST_WAITS]
 
 
 def _rows(logged: LoggedWaits, call: Pending) -> Iterator[WaitRow]:
@@ -53,3 +58,19 @@ def _op_of(report: Report) -> str | None:
 def in_calls(logged: LoggedWaits, call: Pending) -> list[InCall]:
     """Who waits there, by what each rank's own watchdog says."""
     return [row.here for row in _rows(logged, call)]
+
+
+def not_come(logged: LoggedWaits, wait_end: WaitEnd, call: Pending, claim: Request | None) -> Divergence:
+    """Some are in the call, and the others are not."""
+    group = logged.groups[call.group]
+    return Divergence(
+        group=group.words,
+        members=group.listed,
+        seq=call.slot,
+        kind="absent",
+        cohorts=[
+            Cohort(ranks=format_ranks(call.waiting), call=as_call(claim, call.slot) if claim else None),
+            Cohort(ranks=format_ranks(wait_end.ranks), unknown=wait_end.kind != "absent"),
+        ],
+        exact=False,
+    )

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Cohort, Divergence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
 from rankandfile.reason.calls.contracts import contract_of
@@ -49,6 +50,9 @@ class _Odd(Struct, frozen=True, kw_only=True):
     why: str
 
 
+@heuristic(
+    "numbers of calls", "whom the numbers of the calls that its group gave up on set apart is out of line"
+)
 def out_of_numbers(facts: Facts, logged: LoggedWaits) -> Finding | None:
     """The one rank that the numbers single out, in the first group that has one."""
     for number, group in enumerate(logged.groups):

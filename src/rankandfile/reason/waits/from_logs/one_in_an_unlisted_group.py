@@ -6,6 +6,7 @@ other, as far as the lines tell; that the groups have these members is what they
 
 from __future__ import annotations
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.sentence import told
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
@@ -21,6 +22,7 @@ from .waits import LoggedWaits
 _MOST = 3
 
 
+@heuristic("in an unlisted group", "who alone waits in a group whose members nobody lists is out of line")
 def one_in_an_unlisted_group(logged: LoggedWaits, world: int) -> Finding | None:
     calls = [call for call in logged.waits.pending if call.slot is not None]
     ranks = [rank for call in calls for rank in call.waiting]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
-from rankandfile.model.known.recorder_names import BEFORE, RING
+from rankandfile.recorder_names import BEFORE, DUMP_FILE, FILE_BEFORE, RING
 
 SETTINGS = (
     Missing(
@@ -12,7 +12,6 @@ SETTINGS = (
     ),
     Missing(
         what="dumps that survive the job",
-        how="TORCH_FR_DUMP_TEMP_FILE=/shared/JOB/trace_ (TORCH_NCCL_DEBUG_INFO_TEMP_FILE before torch 2.8): one file "
-        "per rank, on storage that outlives the process",
+        how=f"{DUMP_FILE}=/shared/JOB/trace_ ({FILE_BEFORE}): one file per rank, on storage that outlives the process",
     ),
 )

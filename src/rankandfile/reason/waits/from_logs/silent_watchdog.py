@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import Story
 from rankandfile.reason.waits.graph import Pending, WaitEnd
@@ -21,6 +22,11 @@ _DOING = (
 _NOTHING = "of it alone there is neither a stack nor a line: its process may be gone, or stopped"
 
 
+@heuristic(
+    "silent watchdog",
+    "who alone says nothing of a watchdog, and left no stack, where all others did is held up",
+    otherwise={},
+)
 def silent_watchdog(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> dict[int, Story]:
     """By rank; empty unless everything else of a group of known members is there."""
     group = logged.groups[call.group]

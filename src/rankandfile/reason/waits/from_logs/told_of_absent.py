@@ -10,6 +10,7 @@ import re
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.whole_job.single_lines import Unclaimed, unclaimed
 from rankandfile.reason.ranks.did_instead import Story
@@ -50,6 +51,11 @@ def at_work_words(one: Counter, ranks: tuple[int, ...]) -> str:
     )
 
 
+@heuristic(
+    "the only one left",
+    "the one process of which an end is told is the one rank of which nothing else is",
+    otherwise={},
+)
 def by_elimination(facts: Facts, ranks: tuple[int, ...]) -> dict[int, Story]:
     """The one pod, host or process of which an end is told and no rank is known, where nobody else is missing."""
     nameless = unclaimed(facts)

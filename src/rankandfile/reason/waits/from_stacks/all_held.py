@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank
 from rankandfile.reason.verdict.finding import Finding
@@ -16,6 +17,7 @@ from .where_all_stand import WhereAllStand
 _HELD = ("lock", "subprocess", "sleep", "debugger")
 
 
+@heuristic("all at one lock", "all that stay at one lock are each held up by what lies outside of the job")
 def all_held(of: WhereAllStand) -> Finding | None:
     """All stand at one lock, and something shows that they stay: each is held up, and none by another rank."""
     stands = of.stands

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.ranks.activity import at
 from rankandfile.reason.ranks.from_logs.watchdog_reports import DEFAULT
@@ -33,6 +34,10 @@ _LEFT_OUT = "left out the call that the others wait in, or one before it"
 _KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$")
 
 
+@heuristic(
+    "off the way of most",
+    "of ranks that wait for each other, the few off the way of the others are out of line",
+)
 def went_another_way(of: WhereAllStand) -> Finding | None:
     """All wait for each other, and not in the same place: the few that left the way of the others are out of line."""
     spinning = of.perhaps_spinning
@@ -65,7 +70,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         return None
     devices = all(cohort.stand.activity == "cuda_sync" for cohort in (*parted.usual, *parted.odd))
     left = left_at(parted)
-    off = "off the way of the others" + (f" from {at(left)} on" if left is not None else "")
+    off = "on another path than the others" + (f" from {at(left)} on" if left is not None else "")
     doing = {r: f"{cohort.stand.phrase}, {off}" for cohort in parted.odd for r in cohort.ranks}
     # Who waits for a message of the next round has been past the call of this one.
     left_out = sure and _further_on(parted.usual[0], parted.odd)
@@ -169,8 +174,7 @@ def _are_left_over(of: WhereAllStand, parted: Parting) -> bool:
     group_of = {rank: next(iter(those)) for rank, those in calls.items()}
     members = Counter(group_of.values())
     odd = ranks_of(parted.odd)
-    sent = _further_on(waiting, parted.odd)
-    passes = [r for r in odd if sent or is_passed(of.stands[r], waiting.ranks)]
+    passes = [r for r in odd if is_passed(of.stands[r], waiting.ranks)]
     awaited = [group_of.get(peer) for r in passes if (peer := of.stands[r].asked.awaited) is not None]
     return (
         len(awaited) == len(odd) == len(members)

@@ -29,7 +29,7 @@ _STACKS = Heuristic("where all stand", "the odd one out among stacks of equals i
 
 def by_stacks(facts: Facts) -> list[Finding]:
     """The best that the stacks tell; nothing where none was taken, or nobody waits for anybody."""
-    if _STACKS.off or not facts.hosts:
+    if not facts.hosts:
         return []
     all_of_them = WhereAllStand(facts)
     if not all_of_them.overdue and set(all_of_them.waiting) & over_by_dumps(facts):
@@ -50,7 +50,8 @@ def by_stacks(facts: Facts) -> list[Finding]:
         undecided,
     )
     found = next((found for look in looks if (found := look(all_of_them)) is not None), None)
-    if found is not None:
-        found = with_what_came_before(facts, found)
+    if found is None or _STACKS.off:
+        return []
+    found = with_what_came_before(facts, found)
     # That ranks move says nothing beside records of what they called.
-    return [found] if found is not None and (found.hang or not facts.call_table.calls.height) else []
+    return [found] if found.hang or not facts.call_table.calls.height else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Confidence
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.activity import short_function
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
@@ -22,6 +23,10 @@ _ENOUGH_LOOKS = 3
 _PASSES = ("data_loader", "file_io", "network_io", "compile", "gc", "checkpoint", "subprocess", "exception")
 
 
+@heuristic(
+    "held up while others wait",
+    "who is held by its own host, or busy, while all others wait for ranks is whom they wait for",
+)
 def held_up(of: WhereAllStand) -> Finding | None:
     """Some wait, and others wait for no rank: these stand in a lock, a queue, a file, or in their own code."""
     if not of.waiting or not of.elsewhere or (of.moving and not (of.stays or of.alike)):

@@ -8,6 +8,7 @@ from rankandfile.model.diagnosis import Alternative, Confidence, Divergence, Loc
 from rankandfile.reason.ranks.did_instead import Story
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
+from rankandfile.recorder_names import BEFORE, RING
 
 from .where_all_stand import WhereAllStand
 
@@ -38,10 +39,7 @@ def make_finding(
     stays = f" {upper(proof)}." if proof and hang else ""
     unproved = "" if proof or not hang else " Nothing shows that they stay there: this holds if the job hung."
     if of.alike and unproved:
-        unproved = (
-            " Each stood there whenever somebody looked, but all looks may have been within moments: this holds if the "
-            "job hung."
-        )
+        unproved = " All looks at them may have been within moments: this holds if the job hung."
     seen = [stand.evidence[0] for stand in of.waiting.values() if stand.evidence][:4]
     return Finding(
         cause=cause,
@@ -83,5 +81,5 @@ def next_step(of: WhereAllStand) -> Missing:
         return Missing(what="the program's source", how="--src DIR: which condition leads to each place")
     return Missing(
         what="the calls that led there",
-        how="flight-recorder dumps of all ranks: TORCH_FR_BUFFER_SIZE=2000, or start the job with `raf run`",
+        how=f"flight-recorder dumps of all ranks: {RING}=2000 ({BEFORE}), or start the job with `raf run`",
     )

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from rankandfile.model.diagnosis import Missing
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.document import perhaps
+from rankandfile.reason.finders.whole_job.odd_in_logs import said_differently
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
 from .in_words import waiting_words
 from .make_finding import make_finding
+from .set_up_anew import SETUP
 from .where_all_stand import WhereAllStand
 
 
+@heuristic(
+    "few without a stack", "the few that left no stack, where all others have one and wait, are missing"
+)
 def not_there(of: WhereAllStand) -> Finding | None:
     """All but a few were seen, and all of them wait: the few have not come, or are gone."""
     those = of.unseen
@@ -30,6 +36,7 @@ def not_there(of: WhereAllStand) -> Finding | None:
     }
     # A rank that ended because others had failed left no stack either: its log must be here to tell.
     sure = of.stays and len(those) == 1 and not of.transfers and those[0] in of.facts.accounts.logged
+    sure = sure and not _counted_out(of, those)
     gone = () if all(of.facts.accounts.alive(rank) for rank in those) else ("killed", "early_exit")
     # Whoever raised, and is not there to be looked at, does not come any more.
     sure = sure or (len(raised) == len(those) and of.alike)
@@ -64,3 +71,15 @@ def not_there(of: WhereAllStand) -> Finding | None:
             ),
         ),
     )
+
+
+def _counted_out(of: WhereAllStand, those: tuple[int, ...]) -> bool:
+    """Whether they said that they leave, and the others are in a setup that the source does not show to be of all: it
+    may be one of those that are left, as a program makes it that goes on with fewer."""
+    of_all = of.facts.code.sets_up_all
+    set_up = all(
+        stand.op == SETUP and (stand.location.file, stand.location.line) not in of_all
+        for stand in of.waiting.values()
+    )
+    left = {said.rank for said in said_differently(of.facts.case) if said.cause == "early_exit"}
+    return set_up and left >= set(those)

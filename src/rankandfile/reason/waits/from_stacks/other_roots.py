@@ -39,6 +39,7 @@ def _finding(of: WhereAllStand, cohort: Cohort, named: dict[tuple[str, int], lis
     few = odd if len(most) > max(1, len(odd)) else ()
     # Where others are elsewhere, these may be at turns of a loop in which each is root once.
     sure = bool(few) and bool(of.stays) and of.one_group and not of.unseen and len(of.cohorts) == 1
+    sure = sure and not of.at_several_numbers
     told = "; ".join(
         f"{ranks_words(ranks)} {verb(ranks, 'takes', 'take')} {root} for the root"
         for (_, root), ranks in sorted(named.items())

@@ -18,13 +18,13 @@ from .in_words import place_words
 from .make_finding import make_finding
 from .where_all_stand import WhereAllStand
 
-_SETUP = "init_process_group"
+SETUP = "init_process_group"
 
 
 @heuristic("set up anew", "who is to be in a setup after the first one, each rank has counted itself")
 def set_up_anew(of: WhereAllStand) -> Finding | None:
     stands, ends = of.stands, of.facts.accounts.ends
-    if of.unseen or of.moving or len(stands) < 2 or any(stand.op != _SETUP for stand in stands.values()):
+    if of.unseen or of.moving or len(stands) < 2 or any(stand.op != SETUP for stand in stands.values()):
         return None
     if any(ends[rank].kind != "finished" for rank in of.gone):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import cached_property
 
 from msgspec import Struct
@@ -150,6 +151,16 @@ class WhereAllStand(Struct, frozen=True, dict=True):
         names = (step.at for cohort in self.cohorts for step in cohort.path)
         few = len(self.stands) + len(self.unseen) <= _FEW
         return few and not any(_SEVERAL_GROUPS.search(name) for name in names)
+
+    @cached_property
+    def at_several_numbers(self) -> bool:
+        """Whether their watchdogs gave up on calls of several numbers in one group: on one line, that is at other
+        turns of a loop, or after another row of calls."""
+        numbers: dict[str, set[int]] = defaultdict(set)
+        for report in self.facts.accounts.reports:
+            if report.seq is not None:
+                numbers[report.group].add(report.seq)
+        return any(len(seqs) > 1 for seqs in numbers.values())
 
     @cached_property
     def transfers(self) -> bool:

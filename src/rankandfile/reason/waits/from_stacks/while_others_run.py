@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank
 from rankandfile.reason.ranks.host import Stand
@@ -22,6 +23,9 @@ _HELD = ("lock", "subprocess", "network_io", "file_io", "sleep", "thread", "debu
 _RUNS = ("user_code", "backward")
 
 
+@heuristic(
+    "held while others run", "who is held by its host while all others run on one line holds up their devices"
+)
 def while_others_run(of: WhereAllStand) -> Finding | None:
     if of.waiting or of.unseen or any(stand.moving for stand in of.stands.values()):
         return None

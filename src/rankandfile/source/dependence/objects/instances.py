@@ -27,6 +27,9 @@ def field(
         outer = Frame(each.module.functions[0], {}, frame.depth + 1)
         default = maker_or_default(s.value)
         values = [ev.value(default, outer, path)] if default is not None else []
+        kinds = ev.objects.classes(default, outer) if isinstance(default, ast.Call) else []
+        asked = [found for kind in kinds if (found := method(kind, "__get__")) is not None]
+        values.extend(body(ev, each, Frame(each, None, frame.depth + 1), path, name) for each in asked)
         if isinstance(s, ast.AnnAssign):
             values.extend(_field_given(ev, each, name, frame, path, made))
         return join(values) if values else UNKNOWN

@@ -23,7 +23,7 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 
 from .filters import filtered_alone
-from .pipeline import Stage, loops, stages_of
+from .pipeline import Stage, loops
 from .rounds import asked, counted_by_number, ends_early, leaves_out, of_own_data, said
 
 #: As many others at least say how many rounds there were to go.
@@ -34,11 +34,8 @@ _OTHERS = 2
     "loop of a pipeline",
     "one stage alone has left a loop that the others wait in, or goes round it by its own data",
 )
-def left_loop(search: Search, verdict: Verdict) -> FoundLine | None:
+def left_loop(search: Search, verdict: Verdict, stages_seen: list[Stage]) -> FoundLine | None:
     """The line that says how often the one stage goes round a loop, in which it is out of step with all others."""
-    if verdict.hang is False or verdict.cause != "undetermined" or verdict.named:
-        return None
-    stages_seen = stages_of(search, verdict)
     concerned = {
         rank for wait in verdict.waits for words in (wait.ranks, wait.waits_for) for rank in ranks_of(words)
     }

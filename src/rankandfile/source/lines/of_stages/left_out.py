@@ -22,7 +22,7 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
 
-from .pipeline import Stage, stages_of
+from .pipeline import Stage, left_message_out
 from .rounds import as_often
 from .ways_around import skips, ways_around
 
@@ -34,10 +34,10 @@ _RECEIVES = {"recv": 1, "irecv": 1}
     "message left out",
     "who waits in a call that another has not come to, as that one lacks a message of its, left the message out",
 )
-def left_out_message(search: Search, verdict: Verdict) -> FoundLine | None:
-    if not verdict.hang or verdict.cause != "undetermined" or verdict.named:
+def left_out_message(search: Search, verdict: Verdict, seen: list[Stage]) -> FoundLine | None:
+    if not verdict.hang:
         return None
-    stages = {stage.rank: stage for stage in stages_of(search, verdict)}
+    stages = {stage.rank: stage for stage in seen}
     past = {
         (rank, other)
         for wait in verdict.waits
@@ -52,6 +52,8 @@ def left_out_message(search: Search, verdict: Verdict) -> FoundLine | None:
     if len(owed) != 1:
         return None
     waiter, owing = owed[0]
+    if left_message_out(verdict) not in (None, owing.rank):
+        return None
     for depth in reversed(range(len(waiter.path))):
         place = search.places.find(waiter.path[depth])
         if place is None or not place.known:
@@ -70,17 +72,25 @@ def left_out_message(search: Search, verdict: Verdict) -> FoundLine | None:
 
 
 def _line(function: Function, test: ast.If, reason: Reason, owing: Stage, waiter: Stage) -> FoundLine:
+    file = function.module.path.rsplit("/", 1)[-1]
+    story = (
+        f"Rank {waiter.rank} waits for a message of rank {owing.rank}, which has gone through all that comes before "
+        f"its own call, and may have left it out ({file}:{test.lineno})."
+    )
+    return upon(function, test, reason, owing.rank, story)
+
+
+def upon(function: Function, test: ast.If, reason: Reason | None, rank: int, story: str = "") -> FoundLine:
+    """The test upon which the rank left a message out."""
     module = function.module
-    file = module.path.rsplit("/", 1)[-1]
     return FoundLine(
         SourcePlace(module.path, module, function, test.lineno),
         test.lineno,
         without_comment(module.lines[test.lineno - 1].strip()),
         reason,
         kind="left_out_message",
-        singled=(owing.rank,),
-        story=f"Rank {waiter.rank} waits for a message of rank {owing.rank}, which has gone through all that comes "
-        f"before its own call, and may have left it out ({file}:{test.lineno}).",
+        singled=(rank,),
+        story=story,
     )
 
 

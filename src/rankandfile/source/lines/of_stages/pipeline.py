@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from rankandfile.model.causes import LEFT_MESSAGE_OUT
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.dependence.syntax import ancestors, spans
 from rankandfile.source.lines.call_paths import CallPath
@@ -33,7 +34,10 @@ class Stage(Struct, frozen=True):
 
 
 def stages_of(search: Search, verdict: Verdict) -> list[Stage]:
-    """Where each rank stands; none where one was not seen, moves, or waits for no other rank."""
+    """Where each rank stands; none where one was not seen, moves, waits for no other rank, or where more is known."""
+    known = verdict.cause != "undetermined" or bool(verdict.named)
+    if verdict.hang is False or (known and left_message_out(verdict) is None):
+        return []
     waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
     waiting |= {*_open(search)}
     found: list[Stage] = []
@@ -52,6 +56,12 @@ def stages_of(search: Search, verdict: Verdict) -> list[Stage]:
             return []
         found.append(Stage(rank, path, transfer, scheduled))
     return found
+
+
+def left_message_out(verdict: Verdict) -> int | None:
+    """The rank that is named for a message that it left out."""
+    named = [one.rank for one in verdict.named if (one.doing or "").startswith(LEFT_MESSAGE_OUT)]
+    return named[0] if len(named) == len(verdict.named) == 1 else None
 
 
 def _open(search: Search) -> Iterator[int]:

@@ -45,14 +45,14 @@ def ways_around(
     for node in own_nodes(function):
         if not isinstance(node, ast.If):
             continue
-        for arm in _arms_without(function, node, line):
+        for arm in arms_without(function, node, line):
             reason = _can_go(search, function, node, arm, owing, waiter)
             if reason is not None:
                 found.append((node, reason))
     return found
 
 
-def _arms_without(function: Function, node: ast.If, line: int) -> Iterator[bool]:
+def arms_without(function: Function, node: ast.If, line: int) -> Iterator[bool]:
     """How the test comes out for who never comes to the line."""
     for arm, outcome in ((node.body, True), (node.orelse, False)):
         if any(spans(step, line) for step in arm):

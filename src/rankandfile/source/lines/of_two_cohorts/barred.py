@@ -31,7 +31,7 @@ from .two_ways import sides_of
 def barred(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """The line that keeps the ranks of one side from the other's call; None where each is kept from the other's."""
     able = sides_of(search, divergence)
-    if divergence.own or {*able.normal} & {*able.culprit}:
+    if {*able.normal} & {*able.culprit}:
         return None
     ways = (divergence.normal, able.normal, able.culprit), (divergence.culprit, able.culprit, able.normal)
     found = [line for way in ways if (line := _bar(search, divergence, *way)) is not None]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from msgspec.structs import replace
+
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.source.dependence.assignments import changed_inside
+from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.origins import ORDERS
+from rankandfile.source.dependence.written.changed import changed_inside
 from rankandfile.source.lines.arguments import Origin, called_name, given
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
@@ -19,8 +22,7 @@ from .compared_ranks import divergences
 from .decided import decided
 from .filled_collection import attributes, filling_methods
 from .items_behind import loops_behind
-from .left_out_round import left_out_round
-from .one_call import argument, cited_argument, out_of_order, together
+from .one_call import argument, together
 from .run_again import run_again
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
@@ -54,6 +56,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         return ordered
     if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
         return argument(search, verdict, same)
+    if verdict.cause == "swallowed_exception" and (kept := _kept(search, found)) is not None:
+        return kept
     best: Decision | None = None
     chosen: CodeDivergence | None = None
     for divergence in found:
@@ -79,15 +83,11 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
             return shown
     if best is not None and chosen is not None:
         return decided(search, _filled_elsewhere(search, chosen) or best, chosen)
-    if same is None:
-        shown = next((line for each in found if (line := left_out_round(search, each)) is not None), None)
-        if shown is not None:
-            return shown
     if same is None and (shown := in_plain_sight(search, found)) is not None:
         return shown
     if same is not None:
-        return argument(search, verdict, same) or out_of_order(search, verdict, same)
-    return together(search, verdict) or cited_argument(search, verdict)
+        return argument(search, verdict, same)
+    return together(search, verdict)
 
 
 def _ordered(search: Search, same: CodeDivergence) -> FoundLine | None:
@@ -112,16 +112,21 @@ def _of_chosen_items(search: Search, same: CodeDivergence) -> Origin | None:
     return None
 
 
+@heuristic(
+    "in plain sight", "the only test between two ways decided, though nothing shows that it can differ"
+)
 def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
     """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
     for divergence in found:
         seen = divergence.normal.call is None or divergence.culprit.call is None
-        if not divergence.exact or (seen and not divergence.own):
+        if not divergence.exact or seen:
             # Where somebody was only seen, other ways may have led there than its like went.
             continue
         ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
-        every = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
-        every = [d for d in every if not d.branching.guessed]
+        unknown = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
+        every = [d for d in unknown if not d.branching.guessed]
+        if not every and len({(d.branching.frame.file, d.condition.line) for d in unknown}) == 1:
+            every = unknown
         if not every:
             # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
             thrown = decisions(search.places, ways, sides, raising=True)
@@ -139,7 +144,31 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
         nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
         if len({d.condition.line for d in nearest}) == 1:
             return decided(search, nearest[0], divergence)
+        if _kept_by_one(search, every):
+            # Which of them raised, nothing shows.
+            return replace(decided(search, nearest[0], divergence), decision=None)
     return None
+
+
+def _kept(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
+    """Of a rank that is known to have caught an exception: the one handler between the two ways."""
+    for divergence in found:
+        ways = [way for way in branchings_of(search, divergence) if not way.guessed]
+        every = decisions(search.places, ways, sides_of(search, divergence), seeming_equal=True)
+        handlers = [d for d in every if d.condition.kind == "except"]
+        if len({(d.place.path, d.condition.line) for d in handlers}) == 1:
+            return decided(search, handlers[0], divergence)
+    return None
+
+
+def _kept_by_one(search: Search, raising: list[Decision]) -> bool:
+    """Whether one handler keeps what they raise to itself: then it was that one, whichever of them raised."""
+    keepers = set()
+    for each in raising:
+        left = each.condition.kind == "call" and each.branching.culprit == "end"
+        kept = catcher(search.places, each.branching.outer, None) if left else None
+        keepers.add(None if kept is None else (kept[0].path, kept[1].lineno))
+    return len(keepers) == 1 and None not in keepers
 
 
 def _asks_an_object(decision: Decision) -> bool:
@@ -182,6 +211,9 @@ def _attributes_of(held: ast.AST) -> set[str]:
     return attributes(held) if isinstance(held, ast.Attribute) else set()
 
 
+@heuristic(
+    "put in elsewhere", "of two tests that nothing shows to differ, what other code put in is likelier to"
+)
 def _filled_elsewhere(search: Search, divergence: CodeDivergence) -> Decision | None:
     """The one test for what functions of the module put into a collection: of two that nothing shows to differ, what
     other code put in is likelier to."""
@@ -195,7 +227,10 @@ def _filled_elsewhere(search: Search, divergence: CodeDivergence) -> Decision | 
 
 
 def _goes_on(search: Search, divergence: CodeDivergence, decision: Decision) -> bool:
-    """Whether a rank that raised there can have come to where it was seen: somebody must have caught it."""
+    """Whether a rank that raised there can have come to where it was seen: somebody must have caught it, if it left the
+    function; a `with` is left in it."""
+    if "end" not in (decision.branching.normal, decision.branching.culprit):
+        return True
     left = divergence.culprit if decision.branching.culprit == "end" else divergence.normal
     if not left.path:
         return True

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.lines.call_paths import CallPath, CallPaths
-from rankandfile.source.lines.divergence import MOST_WITNESSES, CodeDivergence, Side, compare, ranks_of
+from rankandfile.source.lines.divergence import MOST_WITNESSES, CodeDivergence, compare, ranks_of
 
-from .earlier_rounds import LeftOut, left_out, not_made
 from .same_round import same_round
 
 _TRANSFERS = {"send", "recv", "coalesced"}
@@ -27,52 +26,14 @@ def divergences(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
     normal = [cohort for cohort in cohorts if cohort not in guilty]
     if normal:
         guilty = [_of_culprits(paths, cohort, culprits) for cohort in guilty]
-    found = [*_due(paths, guilty, cohorts)] or [*_told(paths, normal, guilty, cohorts)]
+    found = [*_told(paths, normal, guilty, cohorts)]
     if guilty and not found:
         witnesses = [Cohort(ranks=str(rank)) for rank in _witnesses(verdict, culprits)]
         found = list(_pairs(paths, witnesses, guilty, True))
-    if not any(divergence.normal.path or divergence.culprit.path for divergence in found):
-        found = [*_own(paths, culprits, cohorts), *found]
     if not cohorts:
         found = list(_awaited(paths, verdict)) or list(_looked_at(paths))
         found = found or list(same_round(paths, verdict))
     yield from sorted(found, key=lambda divergence: not (divergence.before and divergence.exact))
-
-
-def _own(paths: CallPaths, culprits: list[int], cohorts: list[Cohort]) -> Iterator[CodeDivergence]:
-    """A rank whose calls nobody else makes, against itself in the round before."""
-    at = _places(cohorts)
-    for rank in culprits[:MOST_WITNESSES]:
-        found = left_out(paths.calls(rank), at)
-        if found is not None:
-            yield _against_itself(paths, rank, found)
-
-
-def _due(paths: CallPaths, guilty: list[Cohort], cohorts: list[Cohort]) -> Iterator[CodeDivergence]:
-    """Ranks that made no call where others made one, against themselves in the rounds before: whoever made it now may
-    be of another stage, and have come to it from elsewhere."""
-    at = _places(cohorts)
-    for cohort in guilty if at else ():
-        for rank in ranks_of(cohort.ranks)[:MOST_WITNESSES] if cohort.call is None else ():
-            found = not_made(paths.calls(rank), at)
-            if found is not None and paths.now(rank):
-                yield _against_itself(paths, rank, found)
-
-
-def _places(cohorts: list[Cohort]) -> set[tuple[str, int]]:
-    calls = [cohort.call for cohort in cohorts if cohort.call is not None]
-    return {(call.file, call.line) for call in calls if call.file is not None and call.line is not None}
-
-
-def _against_itself(paths: CallPaths, rank: int, found: LeftOut) -> CodeDivergence:
-    now = found.next
-    return CodeDivergence(
-        before=found.before.path if found.before is not None else (),
-        normal=Side(str(rank), rank, found.missing.path, found.missing),
-        culprit=Side(str(rank), rank, now.path if now else paths.now(rank), now, seen=now is None),
-        settled=True,
-        own=True,
-    )
 
 
 def _of_culprits(paths: CallPaths, cohort: Cohort, culprits: list[int]) -> Cohort:

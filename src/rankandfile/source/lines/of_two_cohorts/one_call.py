@@ -14,14 +14,6 @@ from .renewed import renewed
 _RECEIVES = {"recv", "irecv", "recv_object_list"}
 
 
-def out_of_order(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:
-    """One line makes the calls on both sides, in two orders, and nothing written before it chooses one."""
-    place = innermost(search.places, divergence.culprit.path)
-    if place is None or verdict.divergence is None or verdict.divergence.kind != "swapped":
-        return None
-    return FoundLine(place, place.line, divergence=divergence)
-
-
 def together(search: Search, verdict: Verdict) -> FoundLine | None:
     """Everyone was seen on one line, which waits for somebody else: each waits for what another does after it."""
     ranks = search.paths.seen()
@@ -35,16 +27,6 @@ def together(search: Search, verdict: Verdict) -> FoundLine | None:
     if not any(called_name(call) in _RECEIVES for call in calls_on(place, Stop(place.line))):
         return None
     return FoundLine(place, place.line, kind="held")
-
-
-def cited_argument(search: Search, verdict: Verdict) -> FoundLine | None:
-    """Nothing tells whose argument is another one, but the verdict names the call."""
-    cited = search.paths.cited(verdict.evidence) if verdict.family == "arguments" else None
-    if cited is None:
-        return None
-    rank, position = cited
-    made = origin(search.places, search.paths.calls(rank)[position].path, verdict.cause)
-    return FoundLine(made.place, made.line, made.text, made.reason, kind="argument") if made else None
 
 
 def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.dependence import Reason
+from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Frame, Stop, first_unlike
@@ -23,14 +24,12 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.reachability import Reachability
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, resolve
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, in_loop
 
 
 @heuristic("run again by a wrapper", "a function that a wrapper ran again is tried again by its decorator")
 def run_again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """The decorator of the function into which one side came again, while the other went on."""
-    if divergence.own:
-        return None
     ways = [divergence]
     if not divergence.settled:
         # Whoever went into the function again is out of line, whichever of the two that is.
@@ -50,9 +49,10 @@ def _again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     if not again or not on:
         return None
     parted, reachability = first_unlike(before, on) or 0, Reachability(search.places)
-    if parted >= len(before) or reachability.comes_round(before[parted], on[parted].line):
-        # It may as well have come round without what the others did.
+    if parted >= len(before):
         return None
+    # It may as well have come round without what the others did: then only a wrapper that tries again comes before.
+    around = reachability.comes_round(before[parted], on[parted].line)
     for depth in range(len(before) - 1, 0, -1):
         if depth < parted and reachability.loops(on[depth], on[depth + 1].function):
             # A loop in between brought it round: nothing was run again.
@@ -64,7 +64,8 @@ def _again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         if place is None or not place.known:
             continue
         decorator = wrapped_by(search, place.function, before[depth - 1])
-        if decorator is None:
+        tries = _tries_again(search, before[depth - 1])
+        if decorator is None or tries is False or (around and tries is None):
             continue
         text = without_comment(place.module.lines[decorator.lineno - 1].strip())
         story = f"Its decorator ran {place.function.name} once more on {ranks_in_words(divergence.culprit)}."
@@ -72,6 +73,16 @@ def _again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         at = SourcePlace(place.path, place.module, place.function, decorator.lineno)
         return FoundLine(at, decorator.lineno, text, reason, divergence, kind="again", story=story)
     return None
+
+
+def _tries_again(search: Search, wrapper: Frame) -> bool | None:
+    """Whether it calls what it wraps in a loop, or in two places; None: it is no code of the program."""
+    place = search.places.find(wrapper)
+    if place is None or not place.known:
+        return None
+    made = [node for node in ast.walk(place.function.node) if isinstance(node, ast.Call)]
+    here = {ast.unparse(call.func) for call in made if spans(call, wrapper.line)}
+    return in_loop(place) or any(sum(ast.unparse(call.func) == name for call in made) > 1 for name in here)
 
 
 def wrapped_by(search: Search, function: Function, wrapper: Frame) -> ast.expr | None:

@@ -23,7 +23,7 @@ from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.flow import tested
 from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop
-from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words, ranks_of
+from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import Entry, enters
 from rankandfile.source.program.modules import Function
@@ -101,8 +101,7 @@ def _stores(search: Search, divergence: CodeDivergence, attribute: str, flag: Fl
             story = f"{shown} {flag.words} upon `{target}`, as {who} alone did; that is stored by {stores}."
             entry = _upon(search, function, site, value)
             if entry is not None:
-                stopped = tuple(ranks_of(went.ranks)) if flag.leaves else ()
-                yield replace(at(entry, divergence, "flag"), story=story, singled=stopped)
+                yield replace(at(entry, divergence, "flag"), story=story)
 
 
 def _upon(search: Search, function: Function, site: ast.AST, value: ast.expr) -> Entry | None:

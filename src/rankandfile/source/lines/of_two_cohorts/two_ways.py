@@ -25,6 +25,7 @@ def sides_of(search: Search, divergence: CodeDivergence) -> Sides:
         members(divergence.normal),
         members(divergence.culprit),
         lambda rank, test, function: search.one_rank(rank).outcomes(test, function),
+        lambda rank, value, function: search.one_rank(rank).of(value, function),
     )
 
 

@@ -10,7 +10,7 @@ from rankandfile.source.flow import Condition
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.conditions_between import conditions_of
-from rankandfile.source.lines.decision import MOST_ROUNDS
+from rankandfile.source.lines.decision import MOST_ROUNDS, equally_often
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher, keeps
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -19,15 +19,13 @@ from rankandfile.source.program.places import SourcePlace
 
 from .another_callee import another_callee, at
 from .barred import barred
-from .filled_collection import filled_upon
 from .logged_values import logged_values
 from .no_graph import no_graph
 from .nothing_new import nothing_new
 from .put_off import put_off
-from .remembered import remembered
 from .run_again import run_again
 from .through_framework import through_framework
-from .two_ways import branchings_of
+from .two_ways import branchings_of, sides_of
 
 
 def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | None:
@@ -37,7 +35,6 @@ def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | No
         or no_graph(search, divergence)
         or run_again(search, divergence)
         or nothing_new(search, divergence)
-        or remembered(search, divergence)
         or barred(search, divergence)
         or another_callee(search, divergence)
         or logged_values(search, divergence)
@@ -54,12 +51,8 @@ def filled(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         if place is None or not place.known or branching.guessed or branching.rounds > MOST_ROUNDS:
             continue
         for condition in conditions_of(place.function, branching):
-            decider = filled_upon(search.places, branching.outer, place, condition.node)
-            if decider is not None:
-                where, upon, reason = decider
-                return FoundLine(
-                    where, upon.line, without_comment(upon.text), reason, divergence, kind="filled"
-                )
+            if equally_often(condition, place.function, sides_of(search, divergence)):
+                continue
             entry = of_loop(search, place, condition)
             if entry is not None:
                 kind = "dropped" if entry.caught else "filled" if entry.test else "order"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from rankandfile.recorder_names import DUMP_FILE, OLD_DUMP_FILE
 from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.words import quoted
@@ -15,11 +16,11 @@ def {name}():
     """Keep what the flight recorder of this rank holds: once its groups are destroyed, nobody can ask for it."""
     recorder = {torch}._C._distributed_c10d
     dump = getattr(recorder, "_dump_nccl_trace", None) or recorder._dump_fr_trace
-    stem = os.environ.get("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/tmp/nccl_trace_rank_")
-    stem = os.environ.get("TORCH_FR_DUMP_TEMP_FILE", stem)
+    stem = os.environ.get("OLD_DUMP_FILE", "/tmp/nccl_trace_rank_")
+    stem = os.environ.get("DUMP_FILE", stem)
     with open(f"{{stem}}{{{dist}.get_rank()}}", "wb") as file:
         file.write(dump())
-'''
+'''.replace("OLD_DUMP_FILE", OLD_DUMP_FILE).replace("DUMP_FILE", DUMP_FILE)
 
 
 def make(place: PlaceToMend, plain: bool) -> Draft | None:

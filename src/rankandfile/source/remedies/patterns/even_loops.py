@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence import why
+from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.remedies.each_its_own import without_sync
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
-from rankandfile.source.remedies.reach import UNKNOWN
+from rankandfile.source.remedies.reach import UNKNOWN, collective, resolve
 from rankandfile.source.remedies.tried_again import tried_again
 from rankandfile.source.remedies.words import quoted
 
 _ORDERING = {"sorted", "set", "frozenset"}
 
 
-#: What a dictionary or a module hands out: each item is somebody's own.
+_DEEPEST = 3
+
+#: What a dictionary, a module or `torch.autograd.grad` hands out: each item is somebody's own.
 _NAMED = {
     *("items", "keys", "values", "parameters", "named_parameters", "buffers", "named_buffers", "modules"),
-    *("named_modules", "children", "named_children", "state_dict"),
+    *("named_modules", "children", "named_children", "state_dict", "grad"),
 }
 
 
@@ -31,11 +36,24 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     name = items.func.id if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) else ""
     if name in _ORDERING:
         return None  # as many items, in another order
-    if _named(items) or _keyed(place, node):
+    if _named(place, items) or _keyed(place, node):
         return Refusal(
             "even_loops",
             f"{quoted(place.module, items)} are things with a name, and not so many of a kind: to end the loop early "
             "would leave some out, and pair what belongs to others. Let all ranks hold the same ones, in one order.",
+        )
+    if isinstance(node, ast.For) and _does_it_itself(place, node):
+        return Refusal(
+            "even_loops",
+            f"what is done in a round over {quoted(place.module, items)} is what the item itself does: the ranks hold "
+            "other ones, and to end the loop early would leave some out, but pair no two that belong together. Let "
+            "all ranks hold those that involve the others.",
+        )
+    if place.answers.nothing_for_some(items, place.in_program):
+        return Refusal(
+            "even_loops",
+            f"whether {quoted(place.module, items)} holds anything is by what each rank is in the job: cut to the "
+            "least, nobody would do what some are there for. Take out of the loop what all ranks must do.",
         )
     if (again := tried_again(place)) is not None:
         return Refusal(
@@ -61,6 +79,13 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             "different keys would be taken for one. Give every rank the same keys, with a value for those that it "
             "has not met.",
         )
+    if isinstance(node, ast.For) and _parts_of_one_step(place, node):
+        return Refusal(
+            "even_loops",
+            f"the rounds over {quoted(place.module, items)} are parts of one step, and one of them alone exchanges "
+            "gradients (`no_sync`): cut to the least, that one may be left out, and all would step by their own. "
+            "Choose it by the step's last round, and give a rank without a batch an empty one.",
+        )
     group = place.group(body)
     if group == UNKNOWN:
         return Refusal(
@@ -71,6 +96,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     say = spelling(place, plain)
     if name == "range" and isinstance(items, ast.Call) and len(items.args) == 1:
         count = items.args[0]
+        if why(place.code.program, place.in_program, count).level == "uniform":
+            return None  # all go round as often
         say.edits.expression(count, say.fewest(place.module.source(count), group))
         return Draft(
             say.edits,
@@ -92,10 +119,40 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     )
 
 
-def _named(items: ast.expr) -> bool:
-    while isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.args:
-        items = items.args[0]  # enumerate(...), list(...)
+def _named(place: PlaceToMend, items: ast.expr, depth: int = _DEEPEST) -> bool:
+    """They are such, or are paired with such: `zip(weights, gradients)`."""
+    if isinstance(items, ast.Name):
+        made = [d.value for d in reaching(place.in_program).everywhere(items.id)]
+        return depth > 0 and len(made) == 1 and made[0] is not None and _named(place, made[0], depth - 1)
+    if isinstance(items, ast.Call) and isinstance(items.func, ast.Name):
+        return any(_named(place, one, depth) for one in items.args)  # enumerate(...), list(...), zip(...)
     return isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute) and items.func.attr in _NAMED
+
+
+def _does_it_itself(place: PlaceToMend, node: ast.For) -> bool:
+    """An item is called, or a method of the program's own that leads to a collective: a hook, a layer."""
+    targets = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+    for part in (part for each in node.body for part in ast.walk(each)):
+        if not isinstance(part, ast.Call):
+            continue
+        if isinstance(part.func, ast.Name) and part.func.id in targets:
+            return True
+        owner = part.func.value if isinstance(part.func, ast.Attribute) else None
+        own = isinstance(owner, ast.Name) and owner.id in targets
+        if (
+            own
+            and resolve(place.code, place.module, part.func)
+            and any(map(collective, place.events([part])))
+        ):
+            return True
+    return False
+
+
+def _parts_of_one_step(place: PlaceToMend, node: ast.For) -> bool:
+    """Batches are accumulated in the loop, and the step is made behind it."""
+    steps = any(event.name == "step" for event in place.events(node.body))
+    behind = any(event.name == "step" for event in place.events(place.rest(node)))
+    return behind and not steps and without_sync(place, [*node.body])
 
 
 def _keyed(place: PlaceToMend, node: ast.For | ast.comprehension) -> bool:

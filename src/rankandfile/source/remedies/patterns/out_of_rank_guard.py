@@ -9,7 +9,7 @@ from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend, conjuncts, leaves
 from rankandfile.source.remedies.rank_tests import is_rank_test
-from rankandfile.source.remedies.reach import collective, resolve
+from rankandfile.source.remedies.reach import POINT_TO_POINT, collective, resolve
 from rankandfile.source.remedies.words import quoted
 
 
@@ -22,7 +22,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if not asking:
         return None
     involved = [s for s in node.body if place.leads_to(s, place.problem.culprit_sites())]
-    if not involved:
+    # A transfer is between two ranks: made by all, it would be one with themselves, or with whoever does not wait.
+    if not involved or any(event.name in POINT_TO_POINT for event in place.events(involved)):
         return None
     draft = (
         _last(place, plain, node, involved)

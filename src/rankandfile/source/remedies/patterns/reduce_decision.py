@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from rankandfile.source.remedies.each_its_own import keeps_for_itself, own_work
 from rankandfile.source.remedies.framework_votes import framework_vote
 from rankandfile.source.remedies.later_uses import flag_of, other_test_of_part, uses_of
 from rankandfile.source.remedies.one_answer import OneAnswer, Test, safe_answer
@@ -49,10 +50,12 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             f"{said} is itself under a test of the rank (line {nested.lineno}): the others never come to "
             "it, and would not answer a vote. Decide above that test.",
         )
-    if _cannot_do_without(node):
+    found = _cannot_do_without(node)
+    if found is not None:
         return Refusal(
             "reduce_decision",
-            f"a rank for which {said} is false has nothing to take part with: decide what it brings instead.",
+            f"a rank for which {quoted(place.module, found)} is false has nothing to take part with: decide what it "
+            "brings instead.",
         )
     if _only_transfers(place, node):
         return Refusal(
@@ -63,6 +66,9 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if made_from_nothing(place) is not None:
         # It is each rank's own affair: all would go without what only some have not.
         return None
+    own = keeps_for_itself(place, node)
+    if own:
+        return Refusal("reduce_decision", own)
     group = place.group(place.concerned())
     if group == UNKNOWN:
         if place.problem.kind == "cycle":
@@ -77,7 +83,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if asked:
         return _agreed_before(place, plain, asked, isinstance(node.test, ast.BoolOp) and node.test.op)
     answer = safe_answer(place, node, said)
-    if isinstance(answer, OneAnswer) and answer.how == "all" and _own_work(place, node):
+    if isinstance(answer, OneAnswer) and answer.how == "all" and own_work(place, node):
         return Refusal(
             "reduce_decision",
             f"what {said} guards is each rank's own work, in which nobody waits: to do it only where all can would "
@@ -193,30 +199,11 @@ def _only_transfers(place: PlaceToMend, node: Test) -> bool:
     return bool(found) and all(event.name in POINT_TO_POINT for event in found)
 
 
-def _own_work(place: PlaceToMend, node: Test) -> bool:
-    """It hands what this rank has to something, makes no call that involves others, and goes on like the other way."""
-    if not isinstance(node, ast.If) or leaves(node.body):
-        return False
-    inside: list[ast.stmt] = [*node.body, *node.orelse]
-    tested = {ast.unparse(e) for e in ast.walk(node.test) if isinstance(e, (ast.Name, ast.Attribute))}
-    handed = [
-        call
-        for statement in inside
-        if isinstance(statement, ast.Expr)
-        for call in ast.walk(statement)
-        if isinstance(call, ast.Call)
-        and any(ast.unparse(e) in tested for a in call.args for e in ast.walk(a))
-    ]
-    found = place.events(inside)
-    sites = any(place.leads_to(statement, place.problem.sites) for statement in inside)
-    return bool(handed) and not found and not sites
-
-
-def _cannot_do_without(node: Test) -> bool:
-    """The branch uses what the test has found to be there."""
-    held = present(node.test)
+def _cannot_do_without(node: Test) -> ast.expr | None:
+    """The part of the test that asks whether something is there, where the branch uses it."""
     used = node.body if isinstance(node.body, list) else [node.body]
-    return held is not None and any(ast.dump(part) == ast.dump(held) for s in used for part in ast.walk(s))
+    inside = {ast.dump(part) for s in used for part in ast.walk(s)}
+    return next((p for p in conjuncts(node.test) if (held := present(p)) and ast.dump(held) in inside), None)
 
 
 ORDER = 160

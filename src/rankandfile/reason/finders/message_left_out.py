@@ -1,0 +1,86 @@
+"""Somebody waits where no recorder looks, and one of those that wait for it made fewer transfers than in each round.
+
+gloo keeps no sends and receives, but numbers them with the other calls. So of a rank that waits in a recorded call is
+known how many it made in this round; who made fewer, where all others made as many as ever, owes the one that is lost.
+"""
+
+from __future__ import annotations
+
+from rankandfile.model.causes import LEFT_MESSAGE_OUT
+from rankandfile.model.heuristics import heuristic
+from rankandfile.model.sentence import told
+from rankandfile.reason.calls.unrecorded_transfers import made_all, made_fewer
+from rankandfile.reason.document import cited, perhaps
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
+from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.words import counted, ranks_words, upper, verb
+
+
+@finder(precedence=235)
+@heuristic("fewer transfers", "who made fewer transfers than in each round before left a message out")
+def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    if wait_end.kind != "absent" or not {*wait_end.ranks} <= facts.hidden.keys():
+        return None
+    call = first_pending(facts, wait_end)
+    if call is None or call.slot is None or call.unknown or patience(facts, call) is Patience.NOT_YET:
+        return None
+    if {*wait_end.ranks} | {*call.waiting} != {*facts.membership.members[call.group]}:
+        return None
+    if any(_elsewhere(facts.hosts.get(rank)) for rank in wait_end.ranks):
+        return None
+    fewer = {r: f for r in call.waiting if (f := made_fewer(facts.call_table, r, call.group, call.slot))}
+    others = [rank for rank in call.waiting if rank not in fewer]
+    if len(fewer) != 1 or not all(made_all(facts.call_table, r, call.group, call.slot) for r in others):
+        return None
+    (rank, (now, before)) = next(iter(fewer.items()))
+    row = pending_row(facts, call)
+    those = ranks_words(wait_end.ranks)
+    stands = [facts.hosts.get(missing) for missing in wait_end.ranks]
+    # That all have fewer to send this time, only another one's numbers exclude; that it is late, only a stack.
+    perhaps_not = not others or not all(stand is not None and stand.activity == "p2p" for stand in stands)
+    left_out = perhaps(
+        "skipped_collective", f"Rank {rank} may have left a message out.", [rank], decided_by="the source"
+    )
+    held_up = perhaps(
+        "host_blocked",
+        f"{upper(those)} may be held up on the host, after a round that has fewer messages on rank {rank}.",
+        wait_end.ranks,
+        decided_by="stacks",
+    )
+    as_ever = "; the others made as many as ever" if others else ""
+    doing = f"{LEFT_MESSAGE_OUT}: made {counted(now, 'transfer')} before the call, not {before}"
+    seen = [stand for stand in stands if stand is not None]
+    return Finding(
+        cause="undetermined" if perhaps_not else "skipped_collective",
+        confidence="hypothesis" if perhaps_not else "supported",
+        sentence=told(
+            f"Rank {rank} came to the {call_phrase(facts, call)} with {counted(now, 'transfer')} since the call "
+            f"before it, by the numbers of its calls, and with {before} each time before{as_ever}. "
+            f"{upper(those)} {verb(wait_end.ranks, 'has', 'have')} not come to it, and {_where(facts, wait_end)}: "
+            f"rank {rank} {'may have ' if perhaps_not else ''}left a message out, or its part of one.",
+            waiting_sentence(facts, wait_end, wait_end.ranks),
+        ),
+        culprits=(rank,),
+        doing={rank: doing},
+        location=seen[0].location if seen else None,
+        evidence=(*cited(row), *(one for stand in seen[:4] for one in stand.evidence[:1])),
+        contradicted_by=f"a stack of {those} outside of any send or receive",
+        alternatives=(*([left_out] if perhaps_not else []), held_up),
+    )
+
+
+def _elsewhere(stand: Stand | None) -> bool:
+    """It is known to wait in no transfer."""
+    return stand is not None and stand.activity != "p2p" and stand.activity != "user_code"
+
+
+def _where(facts: Facts, wait_end: WaitEnd) -> str:
+    phrases = {facts.hosts[rank].phrase for rank in wait_end.ranks if rank in facts.hosts}
+    if len(phrases) == 1 and {*wait_end.ranks} <= facts.hosts.keys():
+        return f"{verb(wait_end.ranks, 'waits', 'wait')} {phrases.pop()}"
+    return f"{verb(wait_end.ranks, 'sends and receives', 'send and receive')} too, which gloo does not record"

@@ -1,0 +1,1 @@
+"""What the program writes into things without an assignment to their names."""
