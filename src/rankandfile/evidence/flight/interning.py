@@ -26,6 +26,9 @@ MOST_FRAMES = 1 << 19
 MOST_IN_STACKS = 1 << 22
 MOST_IN_SIZES = 1 << 23
 _FRAME_KEYS = {"name", "filename", "line"}
+#: Our own recorder in Python stands innermost in torch's stacks of a job under `raf run`: it is nobody's place. A call of
+#: DDP's backward pass has no other frame, as in a job without it.
+OF_RECORDER = "/rankandfile/runtime/recorder/"
 #: How many kinds are tried as the successor of another before looking the call up by value.
 GUESSES = 6
 
@@ -99,6 +102,7 @@ class Interner:
         self._stacks: dict[tuple[int, ...], int] = {}
         self._frames: dict[Frame, int] = {}
         self._frame_objects: dict[int, int] = {}
+        self._of_recorder: set[int] = set()
         self._in_stacks = self._in_sizes = 0
 
     def numbers(
@@ -152,7 +156,8 @@ class Interner:
     def stack(self, frames: Any) -> int | None:
         if frames is None:
             return None
-        numbers = tuple(self._frame(frame) for frame in _list(frames, MAX_FRAMES, "frames"))
+        every = [self._frame(frame) for frame in _list(frames, MAX_FRAMES, "frames")]
+        numbers = tuple(number for number in every if number not in self._of_recorder)
         if numbers not in self._stacks:
             self._in_stacks += len(numbers)
             if self._in_stacks > MOST_IN_STACKS or len(self._frames) > MOST_FRAMES:
@@ -170,6 +175,8 @@ class Interner:
                 del frame[unknown]
             value = Frame(text(frame.get("name")), text(frame.get("filename")), integer(frame.get("line")))
             number = self._intern(self._frames, self.repeats.frames, value)
+            if OF_RECORDER in value.file:
+                self._of_recorder.add(number)
             self._frame_objects[id(frame)] = number
         return number
 

@@ -10,6 +10,9 @@ The recorder writes ``scheduled``, ``started`` or ``completed``, and ``retired``
 * The sends, receives and collectives inside a batch carry no events of their own (recorded without them) and
   stay ``scheduled``, not retired, for ever. Their state is that of the ``coalesced`` call that closes the batch:
   the one with the same group and sequence numbers.
+* When a watchdog gives up, it aborts the communicator, and what is still queued may be found ``completed``, though
+  nobody came to it: measured with NCCL 2.28, a barrier that the host waited in, forty calls ahead of the one that
+  hung. Nothing lets go of such a call: it is not ``retired``.
 """
 
 from __future__ import annotations
@@ -57,4 +60,37 @@ def settle_batches(calls: pl.DataFrame) -> pl.DataFrame:
         pl.when(inside).then(pl.col("_state")).otherwise(pl.col("state")).cast(STATES).alias("state"),
         pl.when(inside).then("_started_ns").otherwise("started_ns").alias("started_ns"),
         pl.when(inside).then("_completed_ns").otherwise("completed_ns").alias("completed_ns"),
+    ).select(calls.columns)
+
+
+def undo_aborted(calls: pl.DataFrame) -> pl.DataFrame:
+    """Calls that only the abort has ended are in flight: those behind one of their group that is, as a communicator
+    keeps its order, and barriers that were given up."""
+    late = pl.col("completed_ns") - pl.col("created_ns") >= pl.col("timeout_ms") * 1_000_000
+    found = calls.filter((pl.col("state") == "completed") & ~pl.col("retired") & ~pl.col("is_p2p"))
+    if found.is_empty():
+        return calls
+    collectives = calls.filter(~pl.col("is_p2p"), pl.col("dump").is_in(found["dump"].unique().implode()))
+    in_flight = pl.col("state").is_in(["issued", "started"])
+    # What went into a CUDA graph stays issued for ever, while later calls are let go of.
+    held = (
+        collectives.with_columns(_let_go=pl.col("seq").filter(pl.col("retired")).max().over("dump", "group"))
+        .filter(in_flight & (pl.col("seq") > pl.col("_let_go").fill_null(-1)))
+        .group_by("dump", "group")
+        .agg(pl.col("seq").min().alias("_held"))
+    )
+    barrier = pl.col("op").cast(pl.String).str.contains("barrier", literal=True)
+    aborted = (
+        found.join(held, on=["dump", "group"], how="left")
+        .filter((pl.col("seq") > pl.col("_held")) | (barrier & late))
+        .select("dump", "record", _aborted=True)
+        .unique()
+    )
+    if aborted.is_empty():
+        return calls
+    joined = calls.join(aborted, on=["dump", "record"], how="left", maintain_order="left")
+    state = pl.when(pl.col("started_ns").is_null()).then(pl.lit("issued")).otherwise(pl.lit("started"))
+    return joined.with_columns(
+        pl.when("_aborted").then(state).otherwise(pl.col("state").cast(pl.String)).cast(STATES).alias("state"),
+        pl.when("_aborted").then(None).otherwise("completed_ns").alias("completed_ns"),
     ).select(calls.columns)

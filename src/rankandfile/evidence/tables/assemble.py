@@ -8,7 +8,7 @@ import polars as pl
 
 from rankandfile.evidence.exits import table as exits
 from rankandfile.evidence.exits.ends import End
-from rankandfile.evidence.flight.states import settle_batches
+from rankandfile.evidence.flight.states import settle_batches, undo_aborted
 from rankandfile.evidence.flight.versions import mixed_versions
 from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProcesses
 from rankandfile.evidence.tables.calls import call_table
@@ -48,7 +48,7 @@ def assemble(
     snapshots, stack_files = snapshot_tables(stack_parts, tables)
     logged = log_tables(log_parts, processes)
     return Case(
-        calls=settle_batches(calls),
+        calls=undo_aborted(settle_batches(calls)),
         groups=_groups(members.groups),
         shapes=shape_table(tables),
         stacks=stack_table(tables),
