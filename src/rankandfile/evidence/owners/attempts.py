@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rankandfile.evidence.owners.attempt_cuts import SILENCE, split
 from rankandfile.evidence.owners.dump_facts import Facts, duration
 
-from .several_files import settle
+from .several_files import copies_of_rings, settle
 
 
 class Attempt(NamedTuple):
@@ -32,17 +32,19 @@ class Sorted(NamedTuple):
 
 def attempts(facts: Sequence[Facts], chosen: int | None = None) -> Sorted:
     """Tell the attempts apart and choose one: the one of that number, else the latest that has most of its ranks."""
-    timed = sorted((i for i, fact in enumerate(facts) if fact.timed), key=lambda i: (facts[i].last_ns, i))
+    copies = copies_of_rings(facts)
+    whole = [i for i, fact in enumerate(facts) if fact.timed and i not in copies]
+    timed = sorted(whole, key=lambda i: (facts[i].last_ns, i))
     found = [_attempt(number, facts, part) for number, part in enumerate(split(facts, timed), 1)]
     attempt = _choose(found, facts, chosen)
-    reasons: list[str | None] = [None] * len(facts)
+    reasons: list[str | None] = [copies.get(i) for i in range(len(facts))]
     if attempt is not None:
         for other in found:
             if other.number != attempt.number:
                 for index in other.dumps:
                     reasons[index] = _another_run(facts[index], other, attempt)
         for index, fact in enumerate(facts):
-            if not fact.timed:
+            if not fact.timed and index not in copies:
                 reasons[index] = _untimed(fact, attempt, len(found))
     settle(facts, reasons)
     return Sorted(tuple(found), attempt.number if attempt else None, tuple(reasons))

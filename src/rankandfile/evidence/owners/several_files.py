@@ -10,7 +10,7 @@ from itertools import pairwise
 from rankandfile.evidence.owners.dump_facts import Facts, duration
 
 #: As `rankandfile.capture.gather.fr_trace` names them.
-_FOR_TORCH = re.compile(r"(?:^|[/\\])fr_trace[/\\]rank_\d+$")
+_FOR_TORCH = re.compile(r"(?:^|[/\\])fr_trace(?:[/\\]rank_\d+|\.txt)$")
 #: A dump that ends so long before the ring of its rank was asked for too early.
 _LATE_NS = 1_000_000_000
 
@@ -29,20 +29,21 @@ def settle(facts: Sequence[Facts], reasons: list[str | None]) -> None:
                     kept = max(indices, key=lambda i: _fullness(facts[i]))
                     reasons[empty] = _lesser(facts[empty], facts[kept])
     for indices in files.values():
-        _without_copies(facts, indices, reasons)
         _one_recorder(facts, [index for index in indices if reasons[index] is None], reasons)
         left = [index for index in indices if reasons[index] is None]
         if len(left) > 1:
             _one_of(facts, left, reasons)
 
 
-def _without_copies(facts: Sequence[Facts], indices: list[int], reasons: list[str | None]) -> None:
-    """What `raf run` puts beside a case's evidence for torch's tools is made of the ring, and no witness of its own."""
-    ring = next((facts[index].source for index in indices if facts[index].source.endswith(".ring")), None)
-    if ring is not None:
-        for index in indices:
-            if _FOR_TORCH.search(facts[index].source):
-                reasons[index] = f"made of {ring}, which is read itself"
+def copies_of_rings(facts: Sequence[Facts]) -> dict[int, str]:
+    """What `raf run` puts beside a case's evidence for torch's tools is made of rings, and no witness of its own; why
+    each such file is set aside."""
+    rings = {fact.rank: fact.source for fact in facts if fact.source.endswith(".ring")}
+    return {
+        index: f"made of {rings[fact.rank]}, which is read itself"
+        for index, fact in enumerate(facts)
+        if fact.rank in rings and _FOR_TORCH.search(fact.source)
+    }
 
 
 def _one_recorder(facts: Sequence[Facts], indices: list[int], reasons: list[str | None]) -> None:
