@@ -118,8 +118,14 @@ def _side(paths: CallPaths, ranks: str, rank: int, calls: list[Made], position: 
         if not made.path and position == len(calls) - 1:
             # Some dumps keep no frames. A rank that was seen after its last call was in it, or on its way from it.
             return Side(ranks, rank, paths.now(rank), made, seen=True)
-        return Side(ranks, rank, made.path, made)
+        return Side(ranks, rank, made.path or _further_on(calls, position), made)
     return Side(ranks, rank, paths.now(rank), None, seen=bool(paths.now(rank)))
+
+
+def _further_on(calls: list[Made], position: int) -> CallPath:
+    """Where a rank was that issued a call without frames, such as those of a backward pass, and went on while the device
+    waits in it: at the next call that has some."""
+    return next((made.path for made in calls[position + 1 :] if made.path), ())
 
 
 def _alike(one: Made, other: Made) -> bool:
