@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
@@ -25,6 +26,8 @@ from rankandfile.reason.words import counted, ranks_words, upper, verb
 
 Row = dict[str, Any]
 _FEWEST, _TIMES = 3, 3
+#: So many calls a host issues ahead of its device at times, and no more.
+_MANY_MORE = 16
 _LOG = "The library's log of calls"
 
 _Asked = tuple[str, int | None, object, object]
@@ -52,7 +55,7 @@ class _Stream(Struct):
 @finder(precedence=30, of="logs")
 def call_logs(facts: Facts, _: WaitEnd) -> Finding | None:
     for streams in _communicators(facts):
-        found = _differ(streams) or _behind(facts, streams)
+        found = _differ(facts, streams) or _behind(facts, streams)
         if found is not None:
             return found
     return None
@@ -90,7 +93,7 @@ def _communicators(facts: Facts) -> list[list[_Stream]]:
     return [list(streams.values()) for streams in found.values() if len(streams) > 1]
 
 
-def _differ(streams: list[_Stream]) -> Finding | None:
+def _differ(facts: Facts, streams: list[_Stream]) -> Finding | None:
     """The first number at which two ranks asked for different things."""
     for number in sorted({n for stream in streams for n in stream.calls}):
         here = {stream.rank: stream.calls[number] for stream in streams if number in stream.calls}
@@ -98,8 +101,25 @@ def _differ(streams: list[_Stream]) -> Finding | None:
         for rank, (asked, _) in here.items():
             sides[_comparable(asked)].append(rank)
         if len(sides) > 1:
-            return _different(number, here, sorted(sides.values(), key=lambda ranks: -len(ranks)))
+            finding = _different(number, here, sorted(sides.values(), key=lambda ranks: -len(ranks)))
+            return _none_the_wiser(finding) if _went_on(facts, streams, number) else finding
     return None
+
+
+def _went_on(facts: Facts, streams: list[_Stream], number: int) -> bool:
+    """All issued the same calls behind it, and nobody gave up: NCCL took what it got for what it expected."""
+    if facts.hung or facts.accounts.gave_up or len({stream.last for stream in streams}) > 1:
+        return False
+    return min(sum(n > number for n in stream.calls) for stream in streams) >= _MANY_MORE
+
+
+def _none_the_wiser(finding: Finding) -> Finding:
+    return replace(
+        finding,
+        hang=None,
+        sentence=f"{finding.sentence} All of them issued the same calls after it: NCCL compares nothing, and the job may "
+        "have gone on with wrong numbers.",
+    )
 
 
 def _comparable(asked: _Asked) -> _Asked:
