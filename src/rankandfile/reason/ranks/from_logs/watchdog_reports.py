@@ -34,8 +34,13 @@ _ONE_GROUP = 32
 def read_reports(events: pl.DataFrame) -> tuple[Report, ...]:
     """One per rank, group and call: what the timeout's line says, and the lines that belong to it."""
     transfer = pl.col("op").cast(pl.String).is_in(list(TRANSFERS)).fill_null(False)
+    rows = gave_up_rows(events, (TIMEOUT, PROGRESS, BLOCKING, SIGNAL, ISSUED))
+    # What else its watchdog says of that number is of the send or receive, too: unbatched ones are counted with the rest.
+    moved = {(row["rank"], row["seq"]) for row in rows.filter(transfer).iter_rows(named=True)}
     found: dict[tuple[int, str, int | None], Report] = {}
-    for row in _named(gave_up_rows(events, (TIMEOUT, PROGRESS, BLOCKING, SIGNAL, ISSUED)).filter(~transfer)):
+    for row in _named(rows.filter(~transfer)):
+        if (row["rank"], row["seq"]) in moved or (row["kind"] == SIGNAL and (row["rank"], _next(row)) in moved):
+            continue
         seq = None if row["kind"] == SIGNAL else row["seq"]
         key = (row["rank"], row["group_name"], seq)
         known = found.get(key)
@@ -48,6 +53,10 @@ def read_reports(events: pl.DataFrame) -> tuple[Report, ...]:
         report = report_of(row, seq)
         found[key] = report if known is None else _merged(known, report)
     return (*found.values(), *_answered(found))
+
+
+def _next(row: Row) -> int | None:
+    return None if row["completed"] is None else row["completed"] + 1
 
 
 def _answered(found: dict[tuple[int, str, int | None], Report]) -> Iterator[Report]:
