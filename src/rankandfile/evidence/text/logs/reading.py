@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from rankandfile.evidence.raw import RawNote
@@ -36,6 +36,8 @@ _TAIL = 256 << 20
 
 #: Shapes whose lines always begin with torch's own prefix.
 _WITH_HEAD = frozenset(("W1", "W2", "W4", "W9", "H1", "H3"))
+
+_OF_SETTINGS = "Warning: Environment variable "
 
 #: Lines that say how much of something was expected, and not of ranks.
 _OF_BYTES = frozenset(("gloo_size_disagrees",))
@@ -79,7 +81,7 @@ class Events:
         row.prefixes = [name for name, _ in self.layers.most_common(12)]
         hosts = {bare.host for bare in head if bare.host}
         row.host = hosts.pop() if len(hosts) == 1 and all(p.host for p in head) else None
-        row.last_line = next((clean(p.body, 300) for p in reversed(tail) if p.body.strip()), "")
+        row.last_line = _last_words_of(tail)
         heard = {id(bare) for bare in head}
         self.listener.hear([*head, *(bare for bare in tail if id(bare) not in heard)])
         told = self.listener.told()
@@ -199,6 +201,14 @@ def _world(events: list[Event]) -> int | None:
         if name in event.fields and event.kind not in _OF_BYTES
     ]
     return max((value for value in told if isinstance(value, int) and 0 < value <= MOST_RANKS), default=None)
+
+
+def _last_words_of(tail: Sequence[BareLine]) -> str:
+    """The last line that says something: where there is another, not a warning of torch's about its own settings."""
+    told = [bare for bare in tail if any(letter.isalnum() for letter in bare.body)]
+    own = (bare for bare in reversed(told) if not bare.body.startswith(_OF_SETTINGS))
+    last = next(own, told[-1] if told else None)
+    return clean(last.body, 300) if last is not None else ""
 
 
 def _last_line(event: Event) -> int:
