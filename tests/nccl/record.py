@@ -81,11 +81,11 @@ def _alone(name: str, folder: Path, environment: dict[str, str]) -> str:
         begun = all(b"step" in log.read_bytes() for log in logs)
         if begun and looked < 2 and time.time() - spoke > QUIET_S * (looked + 1):
             looked += 1
-            _look(folder, looked, [one.pid if one.poll() is None else 0 for one in ranks], environment)
+            _look(folder, ("first", "second")[looked - 1], [one.pid if one.poll() is None else 0 for one in ranks], environment)
     return "ended with " + ", ".join(str(one.returncode) for one in ranks)
 
 
-def _look(folder: Path, which: int, pids: list[int], environment: dict[str, str]) -> None:
+def _look(folder: Path, which: str, pids: list[int], environment: dict[str, str]) -> None:
     for rank, pid in enumerate(pids):
         if pid:
             stacks = subprocess.run(["py-spy", "dump", "--pid", str(pid)], capture_output=True, text=True)

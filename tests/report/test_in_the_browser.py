@@ -96,6 +96,8 @@ def follow_a_claim_and_come_back(page: Any) -> None:
 
 
 def pixels(page: Any) -> str:
+    """What is painted, once all that was asked for is."""
+    settle(page)
     return str(page.evaluate("document.getElementById('canvas').toDataURL()"))
 
 
