@@ -92,7 +92,9 @@ def _below(pid: int) -> list[int]:
 
 
 def test_the_case_of_a_launcher_without_ranks(tmp_path: Path) -> None:
-    """A launcher that fails before any rank: its code passes through, and there is nothing to keep."""
+    """A launcher that fails before any rank: its code passes through, and there is nothing to keep, or how it ended."""
     job = Watched(tmp_path / "job", [sys.executable, "-m", "torch.distributed.run", "no_such_file.py"], [])
     assert job.wait() != 0
-    assert "nothing was recorded" in job.err or "no verdict" in job.err
+    kept_nothing = "nothing was recorded" in job.err or "no verdict" in job.err
+    # Where the machine is slow, the launcher's rank was seen to come and to end.
+    assert kept_nothing or "NO HANG" in job.err, job.err
