@@ -21,8 +21,11 @@ WORLD = 4
 #: So long has nobody said anything when the job is taken to hang; then its stacks are taken, twice.
 QUIET_S = 8.0
 LONGEST_S = 170.0
-#: What a run is given beside its program: NCCL's own words of each call, for the case of logs alone.
-SPOKEN = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,COLL"}
+#: What a program's run is given: NCCL's own words of each call; when devices begin calls.
+SETTINGS = {
+    "other_length": {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,COLL"},
+    "kernel_never_ends": {"TORCH_NCCL_ENABLE_TIMING": "1"},
+}
 
 
 def main() -> None:
@@ -55,7 +58,7 @@ def _run(name: str, out: Path, under_raf: bool) -> str:
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    environment.update(SPOKEN if name.startswith("other_length") else {"NCCL_DEBUG": "WARN"})
+    environment.update({"NCCL_DEBUG": "WARN", **SETTINGS.get(name, {})})
     began = time.monotonic()
     told = _under_raf(name, folder, environment) if under_raf else _alone(name, folder, environment)
     return f"{folder.name}: {told}, {time.monotonic() - began:.0f} s, {len(list((folder / 'dumps').iterdir()))} dumps"

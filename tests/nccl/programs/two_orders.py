@@ -1,4 +1,4 @@
-"""Two groups that share ranks; one rank uses them in the other order."""
+"""Groups that share ranks; two ranks use theirs in the other order, and all wait in a circle."""
 
 import torch
 import torch.distributed as dist
@@ -10,7 +10,7 @@ columns = dist.new_subgroups_by_enumeration([[0, 2], [1, 3]])[0]
 weights = torch.ones(4096, device=device())
 for step in range(40):
     sharded, replicated = weights * step, weights * 2
-    if rank == 2 and step == 12:
+    if rank in (1, 2) and step == 12:
         dist.all_reduce(replicated, group=columns)
         print(f"replicated {replicated[0].item()}", flush=True)
         dist.all_reduce(sharded, group=rows)
