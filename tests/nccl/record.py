@@ -33,7 +33,9 @@ def main() -> None:
     asked.add_argument("names", nargs="*")
     asked.add_argument("--out", type=Path, required=True)
     asked.add_argument("--at-once", type=int, default=4)
-    asked.add_argument("--under-raf", action="store_true", help="run them with `raf run`, which takes the evidence")
+    asked.add_argument(
+        "--under-raf", action="store_true", help="run them with `raf run`, which takes the evidence"
+    )
     given = asked.parse_args()
     names = given.names or sorted(path.stem for path in PROGRAMS.glob("*.py") if path.stem != "one_gpu")
     with ThreadPoolExecutor(given.at_once) as pool:
@@ -71,7 +73,9 @@ def _alone(name: str, folder: Path, environment: dict[str, str]) -> str:
         own = {**environment, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(WORLD)}
         with logs[-1].open("wb") as log:
             ranks.append(
-                subprocess.Popen([sys.executable, str(PROGRAMS / f"{name}.py")], env=own, stdout=log, stderr=log)
+                subprocess.Popen(
+                    [sys.executable, str(PROGRAMS / f"{name}.py")], env=own, stdout=log, stderr=log
+                )
             )
     began, looked = time.monotonic(), 0
     while any(one.poll() is None for one in ranks):
@@ -84,7 +88,12 @@ def _alone(name: str, folder: Path, environment: dict[str, str]) -> str:
         begun = all(b"step" in log.read_bytes() for log in logs)
         if begun and looked < 2 and time.time() - spoke > QUIET_S * (looked + 1):
             looked += 1
-            _look(folder, ("first", "second")[looked - 1], [one.pid if one.poll() is None else 0 for one in ranks], environment)
+            _look(
+                folder,
+                ("first", "second")[looked - 1],
+                [one.pid if one.poll() is None else 0 for one in ranks],
+                environment,
+            )
     return "ended with " + ", ".join(str(one.returncode) for one in ranks)
 
 
@@ -98,7 +107,11 @@ def _look(folder: Path, which: str, pids: list[int], environment: dict[str, str]
         try:
             with socket.create_connection((host, int(port)), timeout=5) as ras:
                 ras.settimeout(12)
-                ras.sendall(b"client protocol 2\nset format json\nverbose status\n" if form == "json" else b"verbose status\n")
+                ras.sendall(
+                    b"client protocol 2\nset format json\nverbose status\n"
+                    if form == "json"
+                    else b"verbose status\n"
+                )
                 answer = b"".join(iter(lambda: ras.recv(65536), b""))
         except OSError as error:
             answer = f"no answer: {error}".encode()
@@ -110,7 +123,18 @@ def _under_raf(name: str, folder: Path, environment: dict[str, str]) -> str:
         del environment[setting]
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(WORLD)]
     launch += ["--master-port", environment["MASTER_PORT"], str(PROGRAMS / f"{name}.py")]
-    raf = [sys.executable, "-m", "rankandfile", "run", "--src", str(PROGRAMS), "-o", str(folder / "case"), "--", *launch]
+    raf = [
+        sys.executable,
+        "-m",
+        "rankandfile",
+        "run",
+        "--src",
+        str(PROGRAMS),
+        "-o",
+        str(folder / "case"),
+        "--",
+        *launch,
+    ]
     with (folder / "output.log").open("wb") as log:
         try:
             ended = subprocess.run(raf, env=environment, stdout=log, stderr=log, timeout=LONGEST_S).returncode

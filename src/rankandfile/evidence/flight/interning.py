@@ -26,8 +26,8 @@ MOST_FRAMES = 1 << 19
 MOST_IN_STACKS = 1 << 22
 MOST_IN_SIZES = 1 << 23
 _FRAME_KEYS = {"name", "filename", "line"}
-#: Our own recorder in Python stands innermost in torch's stacks of a job under `raf run`: it is nobody's place. A call of
-#: DDP's backward pass has no other frame, as in a job without it.
+#: Our own recorder in Python stands innermost in torch's stacks of a job under `raf run`: it is nobody's place. A call
+#: of DDP's backward pass has no other frame, as in a job without it.
 OF_RECORDER = "/rankandfile/runtime/recorder/"
 #: How many kinds are tried as the successor of another before looking the call up by value.
 GUESSES = 6

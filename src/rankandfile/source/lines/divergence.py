@@ -123,8 +123,8 @@ def _side(paths: CallPaths, ranks: str, rank: int, calls: list[Made], position: 
 
 
 def _further_on(calls: list[Made], position: int) -> CallPath:
-    """Where a rank was that issued a call without frames, such as those of a backward pass, and went on while the device
-    waits in it: at the next call that has some."""
+    """Where a rank was that issued a call without frames, such as those of a backward pass, and went on while the
+    device waits in it: at the next call that has some."""
     return next((made.path for made in calls[position + 1 :] if made.path), ())
 
 

@@ -117,8 +117,8 @@ def _none_the_wiser(finding: Finding) -> Finding:
     return replace(
         finding,
         hang=None,
-        sentence=f"{finding.sentence} All of them issued the same calls after it: NCCL compares nothing, and the job may "
-        "have gone on with wrong numbers.",
+        sentence=f"{finding.sentence} All of them issued the same calls after it: NCCL compares nothing, and the job "
+        "may have gone on with wrong numbers.",
     )
 
 

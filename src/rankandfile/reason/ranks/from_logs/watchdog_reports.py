@@ -35,7 +35,7 @@ def read_reports(events: pl.DataFrame) -> tuple[Report, ...]:
     """One per rank, group and call: what the timeout's line says, and the lines that belong to it."""
     transfer = pl.col("op").cast(pl.String).is_in(list(TRANSFERS)).fill_null(False)
     rows = gave_up_rows(events, (TIMEOUT, PROGRESS, BLOCKING, SIGNAL, ISSUED))
-    # What else its watchdog says of that number is of the send or receive, too: unbatched ones are counted with the rest.
+    # What else its watchdog says of that number is of the send or receive: unbatched ones are counted with the rest.
     moved = {(row["rank"], row["seq"]) for row in rows.filter(transfer).iter_rows(named=True)}
     found: dict[tuple[int, str, int | None], Report] = {}
     for row in _named(rows.filter(~transfer)):
