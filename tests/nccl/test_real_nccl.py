@@ -54,7 +54,9 @@ def test_who_and_where(recorded: Path, program: str) -> None:
         assert found.location is not None
         lines = (found.location.line, found.location.condition_line)
         # A file's line, or that of the statement which opens and reads it.
-        assert any(abs(line - line_of(program, text)) <= (program == "reads_a_pipe") for line in lines if line)
+        assert any(
+            abs(line - line_of(program, text)) <= (program == "reads_a_pipe") for line in lines if line
+        )
 
 
 @pytest.mark.parametrize("program", ["healthy", "two_roots", "other_length"])
@@ -84,7 +86,9 @@ def test_nobody_innocent_is_named(recorded: Path, program: str) -> None:
     assert {one.rank for one in verdict(recorded / program).culprits} <= blamed
 
 
-@pytest.mark.parametrize(("program", "rank"), [("skipped_nan", 2), ("runs_out_first", 3), ("reads_a_pipe", 1)])
+@pytest.mark.parametrize(
+    ("program", "rank"), [("skipped_nan", 2), ("runs_out_first", 3), ("reads_a_pipe", 1)]
+)
 def test_logs_alone_name_the_rank(recorded: Path, program: str, rank: int) -> None:
     found = verdict(recorded / program, *(f"rank_{n}.log" for n in range(4)))
     assert [one.rank for one in found.culprits] == [rank]

@@ -91,6 +91,10 @@ def undo_aborted(calls: pl.DataFrame) -> pl.DataFrame:
     joined = calls.join(aborted, on=["dump", "record"], how="left", maintain_order="left")
     state = pl.when(pl.col("started_ns").is_null()).then(pl.lit("issued")).otherwise(pl.lit("started"))
     return joined.with_columns(
-        pl.when("_aborted").then(state).otherwise(pl.col("state").cast(pl.String)).cast(STATES).alias("state"),
+        pl.when("_aborted")
+        .then(state)
+        .otherwise(pl.col("state").cast(pl.String))
+        .cast(STATES)
+        .alias("state"),
         pl.when("_aborted").then(None).otherwise("completed_ns").alias("completed_ns"),
     ).select(calls.columns)

@@ -2,7 +2,8 @@
 
 CUDA forbids threads to ask about events while a graph is being captured anywhere, and what they ask breaks the capture,
 unless the thread says that it minds its own streams only (`cudaStreamCaptureModeThreadLocal`). torch's own watchdog
-lives with the same rule. Off unless `RAF_DEVICE_COMPLETION=1`: it has not been run on a GPU yet.
+lives with the same rule. Off unless `RAF_DEVICE_COMPLETION=1`: of NCCL's synchronous calls, torch keeps no work object
+to ask about (measured with torch 2.11).
 """
 
 from __future__ import annotations

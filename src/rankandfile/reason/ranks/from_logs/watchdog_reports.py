@@ -39,7 +39,9 @@ def read_reports(events: pl.DataFrame) -> tuple[Report, ...]:
     moved = {(row["rank"], row["seq"]) for row in rows.filter(transfer).iter_rows(named=True)}
     found: dict[tuple[int, str, int | None], Report] = {}
     for row in _named(rows.filter(~transfer)):
-        if (row["rank"], row["seq"]) in moved or (row["kind"] == SIGNAL and (row["rank"], _next(row)) in moved):
+        if (row["rank"], row["seq"]) in moved or (
+            row["kind"] == SIGNAL and (row["rank"], _next(row)) in moved
+        ):
             continue
         seq = None if row["kind"] == SIGNAL else row["seq"]
         key = (row["rank"], row["group_name"], seq)
