@@ -40,8 +40,13 @@ def test_a_ring_knows_more_of_gloo_and_where_torch_has_no_stacks_or_stopped_befo
 def test_copies_for_torch_s_tools_are_no_witness_beside_their_ring() -> None:
     """Of one rank the copy begins at another number, and its call lies before those of the others: no earlier run."""
     ring = facts("case/evidence/rings/a.ring", "nccl", last=NOW - 59 * SECOND)
-    copies = [facts("case/fr_trace/rank_0", "nccl", last=NOW - 59 * SECOND), facts("case/fr_trace.txt", "nccl")]
-    found = attempts([ring, *copies, replace(facts("case/evidence/rings/b.ring", "nccl"), rank=1, first_ns=NOW)])
+    copies = [
+        facts("case/fr_trace/rank_0", "nccl", last=NOW - 59 * SECOND),
+        facts("case/fr_trace.txt", "nccl"),
+    ]
+    found = attempts(
+        [ring, *copies, replace(facts("case/evidence/rings/b.ring", "nccl"), rank=1, first_ns=NOW)]
+    )
     assert found.set_aside == (None, *[f"made of {ring.source}, which is read itself"] * 2, None)
 
 
