@@ -31,6 +31,8 @@ MEANING: dict[tuple[str, bool], str] = {
     ("completed", True): "completed",
 }
 
+#: What keeps its order: a group's communicator, of one process.
+_QUEUE = ["dump", "group"]
 _BATCH = ["dump", "group", "is_p2p", "seq", "p2p_seq"]
 
 
@@ -66,26 +68,20 @@ def settle_batches(calls: pl.DataFrame) -> pl.DataFrame:
 def undo_aborted(calls: pl.DataFrame) -> pl.DataFrame:
     """Calls that only the abort has ended are in flight: those behind one of their group that is, as a communicator
     keeps its order, and barriers that were given up."""
-    late = pl.col("completed_ns") - pl.col("created_ns") >= pl.col("timeout_ms") * 1_000_000
-    found = calls.filter((pl.col("state") == "completed") & ~pl.col("retired") & ~pl.col("is_p2p"))
+    # Of a job's calls nearly all are let go of: what is looked at here are few.
+    kept = calls.filter(~pl.col("retired") & ~pl.col("is_p2p"))
+    found = kept.filter(pl.col("state") == "completed")
     if found.is_empty():
         return calls
-    collectives = calls.filter(~pl.col("is_p2p"), pl.col("dump").is_in(found["dump"].unique().implode()))
-    in_flight = pl.col("state").is_in(["issued", "started"])
-    # What went into a CUDA graph stays issued for ever, while later calls are let go of.
-    held = (
-        collectives.with_columns(_let_go=pl.col("seq").filter(pl.col("retired")).max().over("dump", "group"))
-        .filter(in_flight & (pl.col("seq") > pl.col("_let_go").fill_null(-1)))
-        .group_by("dump", "group")
-        .agg(pl.col("seq").min().alias("_held"))
-    )
+    in_flight = kept.filter(pl.col("state").is_in(["issued", "started"])).select(*_QUEUE, _held="seq")
+    late = pl.col("completed_ns") - pl.col("created_ns") >= pl.col("timeout_ms") * 1_000_000
     barrier = pl.col("op").cast(pl.String).str.contains("barrier", literal=True)
-    aborted = (
-        found.join(held, on=["dump", "group"], how="left")
-        .filter((pl.col("seq") > pl.col("_held")) | (barrier & late))
-        .select("dump", "record", _aborted=True)
-        .unique()
-    )
+    behind = _behind(found, in_flight)
+    if not behind.is_empty():
+        gone = in_flight.join(_let_go(calls, behind), on=_QUEUE, how="left")
+        behind = _behind(found, gone.filter(pl.col("_held") > pl.col("_let_go").fill_null(-1)))
+    rows = [one.select("dump", "record") for one in (behind, found.filter(barrier & late))]
+    aborted = pl.concat(rows).unique().with_columns(_aborted=True)
     if aborted.is_empty():
         return calls
     joined = calls.join(aborted, on=["dump", "record"], how="left", maintain_order="left")
@@ -98,3 +94,15 @@ def undo_aborted(calls: pl.DataFrame) -> pl.DataFrame:
         .alias("state"),
         pl.when("_aborted").then(None).otherwise("completed_ns").alias("completed_ns"),
     ).select(calls.columns)
+
+
+def _behind(found: pl.DataFrame, in_flight: pl.DataFrame) -> pl.DataFrame:
+    first = in_flight.group_by(_QUEUE).agg(pl.col("_held").min())
+    return found.join(first, on=_QUEUE).filter(pl.col("seq") > pl.col("_held"))
+
+
+def _let_go(calls: pl.DataFrame, of: pl.DataFrame) -> pl.DataFrame:
+    """The last number that was let go of. What went into a CUDA graph before it stays issued for ever."""
+    queues = of.select(_QUEUE).unique()
+    retired = calls.filter(pl.col("retired") & ~pl.col("is_p2p")).join(queues, on=_QUEUE, how="semi")
+    return retired.group_by(_QUEUE).agg(pl.col("seq").max().alias("_let_go"))
