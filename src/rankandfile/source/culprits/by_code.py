@@ -136,11 +136,10 @@ def _whom_it_names(verdict: Verdict, found: FoundLine, divergence: CodeDivergenc
         return None
     if verdict.cause == "undetermined" and not _awaited(verdict, ranks, others):
         return None
-    file = found.place.path.rsplit("/", 1)[-1]
     took = "took it" if side == "taken" else "did not take it"
     return NamedByCode(
         ranks=ranks,
-        doing=f"went another way than its peers at {file}:{condition.line}",
+        doing=f"went another way than its peers at {found.place.at(condition.line)}",
         sentence=f"The code decides it: the test singles out the ranks that {took}.",
     )
 
@@ -173,12 +172,12 @@ def _whom_it_came_to(
     odd = left_the_usual(divergence, paths)
     if odd is None or _CAME_TO_ONE.off:
         return None
-    ranks, file = odd.members, found.place.path.rsplit("/", 1)[-1]
+    ranks = odd.members
     who = ranks_in_words(odd)
     open_ = (other.cause for other in verdict.alternatives if parsed(other.culprits) == [*ranks])
     return NamedByCode(
         ranks=ranks,
-        doing=f"went another way than in all rounds before, at {file}:{found.line}",
+        doing=f"went another way than in all rounds before, at {found.at}",
         sentence=f"What decides it comes to one rank and not to another, and {who} did otherwise than in all rounds "
         "before.",
         cause="early_exit" if over_for(found) is odd else next(open_, None),
@@ -205,10 +204,9 @@ def _whose_data_said_so(
     varies = found.reason is not None and found.reason.level == "varying"
     if odd is None or not varies or verdict.cause == "undetermined" or _OWN_DATA.off:
         return None
-    file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=odd.members,
-        doing=f"went another way than in all rounds before, at {file}:{found.line}",
+        doing=f"went another way than in all rounds before, at {found.at}",
         sentence=f"What is asked there is this rank's own, and {ranks_in_words(odd)} did otherwise than in all rounds "
         "before.",
     )
@@ -221,17 +219,16 @@ def _who_has_more(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
         return None
     return NamedByCode(
         ranks=found.singled,
-        doing=f"has other items than its peers, by {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        doing=f"has other items than its peers, by {found.at}",
         sentence="The code decides it: a test on the rank puts more into what is gone over there.",
     )
 
 
 def _who_began_again(found: FoundLine, divergence: CodeDivergence) -> NamedByCode:
     """A function is run once more on the rank on which something in it failed."""
-    file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=divergence.culprit.members,
-        doing=f"began {found.place.function.name} ({file}:{found.place.function.first_line}) once more",
+        doing=f"began {found.place.function.name} ({found.place.at(found.place.function.first_line)}) once more",
         sentence=f"Who begins once more what the others are in the middle of is out of step with them: "
         f"{ranks_in_words(divergence.culprit)} did.",
     )

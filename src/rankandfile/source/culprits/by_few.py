@@ -34,13 +34,12 @@ def who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
     handed_out = found.decision is not None and isinstance(found.decision.condition.node, ast.Call)
     if side is None or not handed_out or verdict.cause == "undetermined" or _RAN_OUT.off:
         return None
-    other = divergence.culprit if side is divergence.normal else divergence.normal
+    other = divergence.other_than(side)
     if len(side.members) > len(other.members):
         return None
-    file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=side.members,
-        doing=f"had no more to go over at {file}:{found.line}",
+        doing=f"had no more to go over at {found.at}",
         sentence=f"What is gone over there is this rank's own, and {ranks_in_words(side)} had no more of it.",
         cause="uneven_inputs",
     )
@@ -55,7 +54,7 @@ def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | N
         return None
     return NamedByCode(
         ranks=few.members,
-        doing=f"went another way than most at {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        doing=f"went another way than most at {found.at}",
         sentence=f"In which backward pass gradients are exchanged was decided there otherwise on {ranks_in_words(few)} "
         f"than on {ranks_in_words(many)}: most say what was meant.",
     )
@@ -71,7 +70,7 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
         return None
     return NamedByCode(
         ranks=few.members,
-        doing=f"added otherwise than most at {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        doing=f"added otherwise than most at {found.at}",
         sentence=f"What was added there was decided otherwise on {ranks_in_words(few)} than on {ranks_in_words(many)}: "
         "most say what was meant.",
     )
@@ -80,14 +79,13 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
 def who_left_a_loop(found: FoundLine) -> NamedByCode:
     """One stage of a pipeline is behind a loop in which all others wait, or alone still in it."""
     (rank,), left = found.singled, found.kind != "stayed_in_loop"
-    file = found.place.path.rsplit("/", 1)[-1]
     counted = found.kind != "fewer_items" and (
         "range(" in (found.condition or "") or not (found.condition or "").startswith(("for ", "yield"))
     )
     return NamedByCode(
         ranks=found.singled,
         doing=f"{'left a loop that other stages are in' if left else 'is in a loop that other stages left'}, by "
-        f"{file}:{found.line}",
+        f"{found.at}",
         sentence=f"All of them wait for another rank, and rank {rank} alone is out of step with the stages around it.",
         cause="extra_collective" if not left else "early_exit" if counted else "uneven_inputs",
     )
@@ -97,10 +95,10 @@ def who_left_a_message_out(found: FoundLine) -> NamedByCode | None:
     """A stage has gone through a round without a message that another waits for, upon its own data."""
     if found.reason is None or found.reason.level not in ("varying", "axes"):
         return None
-    (rank,), file = found.singled, found.place.path.rsplit("/", 1)[-1]
+    (rank,) = found.singled
     return NamedByCode(
         ranks=found.singled,
-        doing=f"{LEFT_MESSAGE_OUT} that another waits for, by {file}:{found.line}",
+        doing=f"{LEFT_MESSAGE_OUT} that another waits for, by {found.at}",
         sentence=f"Rank {rank} is asked for more messages than it sent.",
         cause="skipped_collective",
     )
@@ -117,7 +115,7 @@ def who_came_alone(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
         return None
     return NamedByCode(
         ranks=found.singled,
-        doing=f"made a call that no other can come to, by {found.place.path.rsplit('/', 1)[-1]}:{found.line}",
+        doing=f"made a call that no other can come to, by {found.at}",
         sentence="The code decides it: a test on the rank keeps the others from that call.",
         cause="rank_conditional",
     )

@@ -15,7 +15,7 @@ from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine
 
-from .by_few import ON_RANK, sides
+from .by_few import ON_RANK
 from .ways import CAUSES_OF_JUMPS, guard_of, way_of_each
 
 _TURNED_BACK = Heuristic(
@@ -43,7 +43,7 @@ def who_turned_back(
     side = way_of_each(found.decision, divergence).get("taken")
     if side is None or _goes_on_inside(found, guard, side) or _TURNED_BACK.off:
         return None
-    other = next(each for each in sides(divergence) if each is not side)
+    other = divergence.other_than(side)
     ranks = side.members
     waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
     if waiting - {*ranks, *other.members}:
@@ -51,10 +51,9 @@ def who_turned_back(
     suspects = tuple(one.rank for one in verdict.suspects)
     if len(ranks) > len(other.members) or unusual is other or (suspects and suspects != ranks):
         return None
-    file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=ranks,
-        doing=f"was turned back at {file}:{found.line}",
+        doing=f"was turned back at {found.at}",
         sentence=f"The test there is a guard clause, written for the exception: it turned {ranks_in_words(side)} back.",
         cause=CAUSES_OF_JUMPS.get(type(guard.body[-1])),
     )

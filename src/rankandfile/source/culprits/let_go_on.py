@@ -25,7 +25,7 @@ def who_was_let_go_on(verdict: Verdict, found: FoundLine, divergence: CodeDiverg
     ):
         return None
     side = came_through(found)
-    other = divergence.normal if side is divergence.culprit else divergence.culprit
+    other = divergence.other_than(side)
     waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
     suspects = tuple(one.rank for one in verdict.suspects)
     if (
@@ -35,10 +35,9 @@ def who_was_let_go_on(verdict: Verdict, found: FoundLine, divergence: CodeDiverg
         or _LET_GO_ON.off
     ):
         return None
-    file = found.place.path.rsplit("/", 1)[-1]
     return NamedByCode(
         ranks=side.members,
-        doing=f"caught an exception at {file}:{found.line}, and went on",
+        doing=f"caught an exception at {found.at}, and went on",
         sentence=f"A handler is written for the exception: it let {ranks_in_words(side)} go on.",
         cause="swallowed_exception",
     )

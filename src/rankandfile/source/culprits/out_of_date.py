@@ -29,10 +29,9 @@ def who_is_out_of_date(verdict: Verdict, found: FoundLine) -> NamedByCode | None
     kept = [parsed(ranks) for ranks in open_ if ranks != changed]
     if found.kind != "renewed" or changed not in open_ or len(kept) != 1 or len(kept[0]) != 1 or _STALE.off:
         return None
-    at = f"{found.place.path.rsplit('/', 1)[-1]}:{found.line}"
     return NamedByCode(
         ranks=tuple(kept[0]),
-        doing=f"did not make anew what the amounts come from, at {at}",
+        doing=f"did not make anew what the amounts come from, at {found.at}",
         sentence="As far as the code shows, what is made anew there comes from what all have, and from the rank's "
         f"place in the job: rank {changed} made it anew, and what rank {format_ranks(kept[0])} has is out of date.",
     )

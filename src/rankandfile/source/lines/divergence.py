@@ -45,6 +45,9 @@ class CodeDivergence(Struct, frozen=True):
     exact: bool = True
     """The ranks were in step up to `before`, as far as the recordings tell."""
 
+    def other_than(self, side: Side) -> Side:
+        return self.normal if side is self.culprit else self.culprit
+
 
 def ranks_of(ranks: str) -> list[int]:
     try:

@@ -41,6 +41,10 @@ class FoundLine(Struct, frozen=True):
     story: str = ""
     """How one comes from what the ranks did to this line, where that is not to be seen at it."""
 
+    @property
+    def at(self) -> str:
+        return self.place.at(self.line)
+
 
 class Search:
     """The evidence on one side, the source on the other."""

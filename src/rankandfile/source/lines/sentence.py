@@ -13,7 +13,7 @@ from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.model.sentence import Clause, Sentence, told
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
-from rankandfile.source.program.places import SourcePlace, SourcePlaces
+from rankandfile.source.program.places import SourcePlaces
 
 from .arguments import called_name, calls_on
 from .call_paths import Stop
@@ -98,20 +98,18 @@ def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
         return " ".join(filter(None, [_caught(found), _because(found), _unwritten(found.divergence, places)]))
     if found.kind in _FROM:
         begins = (
-            f"{_FROM[found.kind]} `{_short(found)}` ({_at(found)})."
-            if found.reason or not found.story
-            else ""
+            f"{_FROM[found.kind]} `{_short(found)}` ({found.at})." if found.reason or not found.story else ""
         )
         return " ".join(filter(None, [found.story, begins, _because(found)]))
     if found.kind in ("raised", "exited") and found.condition:
         verb = "raises" if found.kind == "raised" else "exits"
-        return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({_at(found)}).", _because(found)]))
+        return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({found.at}).", _because(found)]))
     if found.kind == "loop":
         return _because(found)
     if found.kind == "awaits":
         return found.story
     if found.kind == "held" and found.condition:
-        return f"It stays in `{_short(found)}` ({_at(found)})."
+        return f"It stays in `{_short(found)}` ({found.at})."
     return ""
 
 
@@ -148,7 +146,7 @@ def _decided(found: FoundLine, ways: str | None = None) -> str:
     ours, theirs = condition.here, condition.there
     if decision.branching.normal == "end":
         ours, theirs = theirs, ours
-    place = f"at {_at(found)}, in {found.place.function.name}, by `{_short(found)}`"
+    place = f"at {found.at}, in {found.place.function.name}, by `{_short(found)}`"
     one, other = _those(divergence.normal, decision.normal), _those(divergence.culprit, decision.culprit)
     paths = f" ({theirs} on {other}, {ours} on {one})" if ways is None else ways
     # Nobody saw the one side come to it, and nothing shows that the test can differ.
@@ -163,11 +161,13 @@ def _caught(found: FoundLine) -> str:
     assert found.divergence is not None
     upon = ""
     if found.decision is not None and found.decision.condition.kind != "except":
-        where = _in_short(found.decision.place, found.decision.condition.line)
+        where = found.decision.place.at(found.decision.condition.line)
         how = "in" if found.decision.condition.kind == "call" else "upon"
         upon = f", raised {how} `{found.decision.condition.text.strip()[:_LONGEST]}` ({where}),"
     who = _ranks(came_through(found))
-    return f"On {who} an exception{upon} was caught at {_at(found)} by `{_short(found)}`, and the program went on."
+    return (
+        f"On {who} an exception{upon} was caught at {found.at} by `{_short(found)}`, and the program went on."
+    )
 
 
 def came_through(found: FoundLine) -> Side:
@@ -258,14 +258,6 @@ def _those(side: Side, able: tuple[int, ...]) -> str:
 def _short(found: FoundLine) -> str:
     text = " ".join((found.condition or "").split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
-
-
-def _at(found: FoundLine) -> str:
-    return _in_short(found.place, found.line)
-
-
-def _in_short(place: SourcePlace, line: int) -> str:
-    return f"{place.path.rsplit('/', 1)[-1]}:{line}"
 
 
 def _upper(words: str) -> str:

@@ -40,6 +40,10 @@ class SourcePlace(Struct, frozen=True, dict=True):
     def known(self) -> bool:
         return self.doubt is None
 
+    def at(self, line: int) -> str:
+        """A line of its file, as people say it: `train.py:12`."""
+        return f"{self.path.rsplit('/', 1)[-1]}:{line}"
+
 
 class SourcePlaces:
     def __init__(self, tree: SourceTree, program: Program) -> None:

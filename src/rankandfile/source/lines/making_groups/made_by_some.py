@@ -43,7 +43,7 @@ def made_by_some(search: Search, verdict: Verdict) -> FoundLine | None:
     reason = found[0].reason if found else None
     if not found or _remembers(found[0]):
         place = _place(event.function, event.line)
-        story = f"Another group is made by whoever comes to {place.path.rsplit('/', 1)[-1]}:{event.line}."
+        story = f"Another group is made by whoever comes to {place.at(event.line)}."
         return FoundLine(place, event.line, reason=reason, kind="some_make", story=story)
     condition = found[0].condition
     place = _place(found[0].function, condition.line)

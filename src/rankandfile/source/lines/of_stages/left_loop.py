@@ -110,7 +110,7 @@ def _line(
     text = without_comment(where.module.lines[node.lineno - 1].strip())
     found = SourcePlace(where.module.path, where.module, where, node.lineno)
     reason = search.why(found, asked(where, node))
-    at = f"{place.path.rsplit('/', 1)[-1]}:{loop.lineno}"
+    at = place.at(loop.lineno)
     names = format_ranks([stage.rank for stage in others])
     who, are, have = ("rank", "is", "has") if len(others) == 1 else ("ranks", "are", "have")
     story = (

@@ -51,7 +51,7 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
     if len(set(names)) < 2:
         names = [side.path[depth].function for side in (one, other)]
     story = (
-        f"`{line}` ({place.path.rsplit('/', 1)[-1]}:{place.line}) calls {names[0]} on {ranks_in_words(one)} and "
+        f"`{line}` ({place.at(place.line)}) calls {names[0]} on {ranks_in_words(one)} and "
         f"{names[1]} on {ranks_in_words(other)}."
     )
     chosen = [

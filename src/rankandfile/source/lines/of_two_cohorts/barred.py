@@ -89,7 +89,7 @@ def _line(
     lines = place.module.lines
     text, at = (
         without_comment(lines[test.lineno - 1].strip()),
-        f"{place.path.rsplit('/', 1)[-1]}:{test.lineno}",
+        f"{place.at(test.lineno)}",
     )
     reason = search.why(place, tested(lines, test.lineno, test.test))
     inside = next((each for each in further if each is not None and each.known), None)

@@ -61,8 +61,7 @@ def thing(search: Search, found: FoundLine) -> FoundLine:
         text = without_comment(module.lines[line - 1].strip())
         place = SourcePlace(module.path, module, function, line)
         found = replace(found, place=place, line=line, condition=text, reason=reason)
-    file = found.place.path.rsplit("/", 1)[-1]
-    upon = f"`{found.condition}` ({file}:{found.line})"
+    upon = f"`{found.condition}` ({found.at})"
     story = f"One thing more was put into what it goes over, or was not, upon {upon}."
     return replace(found, kind="keyed", story=story)
 

@@ -41,9 +41,8 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             function = module.function_at(upon.line)
             if function is None:
                 continue
-            file = place.path.rsplit("/", 1)[-1]
             story = (
-                f"{ast.unparse(call.func)} ({file}:{frame.line}) asks the other ranks only where "
+                f"{ast.unparse(call.func)} ({place.at(frame.line)}) asks the other ranks only where "
                 f"something was added since it asked last: on {ranks_in_words(divergence.culprit)} it need not have."
             )
             text = without_comment(module.lines[upon.line - 1].strip())
