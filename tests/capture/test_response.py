@@ -151,6 +151,15 @@ def test_a_job_that_moves_while_it_is_looked_at_goes_on(tmp_path: Path) -> None:
     assert watch.said[-1] == "the job moves again"
 
 
+def test_an_attempt_that_is_over_is_no_hang_of_the_next_one(tmp_path: Path) -> None:
+    """All of its ranks are gone, and the launcher is about to start others: nothing is said of it, nothing ended."""
+    watch = Watch(tmp_path, "dump-and-kill", VERDICT)
+    watch.case.meanwhile = lambda: watch.roster.seen.__setitem__(0, waiting(5)._replace(lives=False))
+    watch.stands()
+    assert (watch.job.ended, watch.case.judged) == (False, 0)
+    assert not watch.case.folder.exists()
+
+
 @pytest.mark.parametrize("by_hand", [None, 5.0])
 def test_before_the_first_call_a_job_is_ended_only_where_somebody_said_how_long_is_too_long(
     tmp_path: Path, by_hand: float | None

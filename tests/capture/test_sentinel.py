@@ -234,3 +234,23 @@ def test_a_verdict_after_which_nobody_looked_again_is_a_finding(tmp_path: Path) 
     duty.end(1)
     assert ["rank 2 left the loop" in finding.words for finding in response.findings] == [True]
     assert "rank 2 left the loop" in (tmp_path / "watch.json").read_text()
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_what_was_found_of_an_attempt_that_is_over_is_not_looked_into(tmp_path: Path, lives: bool) -> None:
+    """All stand still when all are gone: the launcher starts them once more, or ends."""
+    ranks, begun = job(tmp_path, 3), []
+    steps(ranks, 5)
+    for number, rank in enumerate(ranks):
+        rank.call(1, 20, **({"op": "barrier"} if number == 1 else {}))
+    response = SimpleNamespace(
+        verdict=None, findings=[], nodes=None, cases=[], busy=True, also=lambda _: None, ends=lambda _: None,
+        begin=lambda noticed: begun.append(noticed),
+    )  # fmt: skip
+    stall = SimpleNamespace(told=False, still=lambda now: 9.0)
+    duty = Duty(DutyWishes(), cast(Response, response), cast(Stall, stall), lambda _: None)
+    duty.look(look(tmp_path))
+    response.busy = False
+    duty.look([one._replace(lives=lives) for one in look(tmp_path)])
+    assert [one.kind for one in response.findings] == ["desync"]
+    assert begun == [True] * lives

@@ -45,6 +45,7 @@ from rankandfile.render.card import card
 from rankandfile.source import findings as source_findings
 from rankandfile.source.dependence import reason as why
 from rankandfile.source.lines import sentence as in_code
+from rankandfile.source.lines.found_line import FoundLine
 
 pytestmark = pytest.mark.lab
 
@@ -312,7 +313,7 @@ WAYS |= {
     "took the other way": (in_code, "took_branch", _took(lambda claim: change(claim, truth=not claim.truth))),
     "another took it": (in_code, "took_branch", _took(_other_ranks)),
     "shown by another line": (in_code, "took_branch", _took(lambda one: change(one, shown_by=one.shown_by + 400))),
-    "condition elsewhere": (in_code, "_at", _words(_NUMBER, _raised)),
+    "condition elsewhere": (FoundLine, "at", lambda at: property(_words(_NUMBER, _raised)(at.fget))),
     "another condition": (in_code, "_short", _told(lambda _: "if weather.is_fine():")),
     "another reason": (source_findings, "because", _told(lambda words: words and _BECAUSE)),
     "reason of another line": (why, "_sentence", _words(_NUMBER, lambda m: str(int(m[0]) + 7))),

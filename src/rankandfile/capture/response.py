@@ -184,8 +184,10 @@ class Response:
             stands.told = said
             self._stands = stands if said.hang else None
             return said.hang
-        if moves or not self._stall.told:
-            self._forget(folder, idle)
+        # An attempt whose ranks are all gone, and no other node's hang: the launcher may start another.
+        over = not any(one.lives for one in self._roster.seen) and (nodes is None or not nodes.others())
+        if moves or over or not self._stall.told:
+            self._forget(folder, idle or over)
             return False
         stands.missing = said.missing
         return self._judge(stands, idle)

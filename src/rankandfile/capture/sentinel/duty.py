@@ -83,6 +83,9 @@ class Duty:
             self._reported = now
             self._report(self._posting)
         self._hand_over()
+        if self._waiting and not any(one.lives for one in seen):
+            # The attempt is over: there is nothing to look into, and its launcher may start another.
+            self._waiting.clear()
         if self._waiting and not self._response.busy:
             self._look_into(now)
 

@@ -87,6 +87,9 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         return shown
     if same is not None:
         return argument(search, verdict, same)
+    for divergence in found:
+        if (decision := _filled_elsewhere(search, divergence)) is not None:
+            return decided(search, decision, divergence)
     return together(search, verdict)
 
 
