@@ -88,8 +88,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
     if same is not None:
         return argument(search, verdict, same)
     for divergence in found:
-        if (decision := _filled_elsewhere(search, divergence)) is not None:
-            return decided(search, decision, divergence)
+        if (put_in := _filled_elsewhere(search, divergence)) is not None:
+            return decided(search, put_in, divergence)
     return together(search, verdict)
 
 
