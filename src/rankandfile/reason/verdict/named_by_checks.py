@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from rankandfile.model.diagnosis import Location
+from rankandfile.model.diagnosis import Alternative, Location
 from rankandfile.model.events import event_id
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
@@ -210,25 +210,34 @@ def _instead(
 def _behind(facts: Facts, late: tuple[int, ...], what: str, ids: tuple[str, ...], others: int) -> Finding:
     stories = {rank: story for rank in late if (story := story_of(facts, AskedRank(rank, True)))}
     first = next(iter(stories.values()), None)
-    doing = f": {first.doing}" if first else "; what it did instead, its stack or its log would tell"
+    seen = {rank: stand.phrase for rank in late if (stand := facts.hosts.get(rank)) is not None}
+    if first is None and seen:
+        phrase = seen[min(seen)]
+        ids = (*ids, *facts.hosts[min(seen)].evidence)
+        doing = f", and {verb(late, 'was', 'were')} seen {phrase}"
+    else:
+        doing = f": {first.doing}" if first else "; what it did instead, its stack or its log would tell"
     return Finding(
         cause=first.cause if first else "undetermined",
         confidence="supported" if first is None else first.confidence,
         sentence=f"{what}. {upper(ranks_words(late))} {verb(late, 'is', 'are')} behind{doing}.",
         culprits=late,
-        doing={rank: story.doing for rank, story in stories.items()},
+        doing={rank: story.doing for rank, story in stories.items()} if first else seen,
         location=first.location if first else None,
         evidence=(*ids, *(i for story in stories.values() for i in story.evidence)),
         contradicted_by="a dump in which these ranks have issued as many calls as the others",
-        alternatives=first.alternatives
-        if first
-        else (
-            perhaps(
-                "skipped_collective",
-                f"{upper(ranks_words(late))} may have left out a call, or be held up on the host.",
-                late,
-                decided_by="its stack, or dumps of all ranks",
-            ),
-        ),
+        alternatives=first.alternatives if first else _perhaps(facts, late, bool(seen)),
         explains=others,
     )
+
+
+def _perhaps(facts: Facts, late: tuple[int, ...], seen: bool) -> tuple[Alternative, ...]:
+    by, those = "dumps of all ranks" if seen else "its stack, or dumps of all ranks", upper(ranks_words(late))
+    skipped = perhaps(
+        "skipped_collective", f"{those} may have left out a call, or be held up on the host.", late, decided_by=by
+    )
+    in_a_call = all((stand := facts.hosts.get(rank)) and stand.activity == "collective" for rank in late)
+    if not in_a_call:
+        return (skipped,)
+    extra = f"{those} may have made a call that the others do not make, which took the place of theirs."
+    return (perhaps("extra_collective", extra, late, decided_by=by), skipped)

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Culprit, Verdict
+from rankandfile.model.diagnosis import Culprit, Divergence, Verdict
 from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
@@ -159,7 +159,7 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
                 )
                 for one in (believed if row.several else believed[:1])
             ]
-            chosen = [_with_suspects(one, found[STACKS]) for one in chosen]
+            chosen = [_with_stacks(_with_suspects(one, found[STACKS]), found[STACKS]) for one in chosen]
             if row.source != NOTHING_WAITS:
                 # Wrong numbers are no reason of a hang, nor the less wrong for it.
                 chosen += other_reductions(facts)
@@ -184,6 +184,25 @@ def _with_suspects(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
         if one.culprits and isinstance(one.sentence, str)
     )
     return replace(finding, alternatives=(*finding.alternatives, *apart))
+
+
+def _with_stacks(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
+    """With the cohorts that the stacks show, where counters name just those of one, and tell nothing of what they did."""
+    if finding.divergence is not None or finding.cause != "undetermined" or not finding.culprits:
+        return finding
+    named = format_ranks(finding.culprits)
+    apart = next((one for one in by_stacks if one.divergence and named in _cohorts(one.divergence)), None)
+    if apart is None:
+        return finding
+    return replace(
+        finding,
+        divergence=apart.divergence,
+        evidence=tuple(dict.fromkeys((*finding.evidence, *apart.evidence))),
+    )
+
+
+def _cohorts(divergence: Divergence) -> list[str]:
+    return [cohort.ranks for cohort in divergence.cohorts]
 
 
 def _with_tellings(facts: Facts, finding: Finding) -> Finding:
