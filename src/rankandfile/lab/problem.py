@@ -40,5 +40,5 @@ def stated_problem(scenario: Scenario, tree: Path) -> Problem:
 def problem_of(incident: Path, src: Path) -> Problem | None:
     """What the diagnosis of the incident's evidence says, with its source at hand."""
     diagnosis = diagnosed([incident / "evidence"], [src])
-    found = (of_verdict(verdict, diagnosis.job.world_size) for verdict in diagnosis.verdicts)
+    found = (of_verdict(verdict, diagnosis) for verdict in diagnosis.verdicts)
     return next((problem for problem in found if problem is not None), None)

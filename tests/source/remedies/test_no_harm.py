@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from support.source.remedy_cases import Texts, changed, refused
 
-from rankandfile.source.remedies import Site
+from rankandfile.model.diagnosis import Diagnosis, Job, Location, Standing, Verdict
+from rankandfile.source.remedies import Patch, Refusal, Site, patched
+from rankandfile.source.remedies.problem import of_verdict
 
 pytestmark = pytest.mark.slow
 
@@ -194,3 +198,56 @@ FUSED = """def forward(self, batch):
 def test_what_comes_with_the_missing_input_is_missing_too() -> None:
     assert any("or_zeros" in line for line in changed(train(FUSED.format(more="")), "# images"))
     assert "has nothing to take part with" in refused(train(FUSED.format(more=", batch.owner")), "# images")
+
+
+STOP = """def fit(model, loader):
+    for batch in loader:
+        loss = model(batch)
+        if loss.item() < 0.1:  # good enough
+            break
+        dist.all_reduce(loss)
+"""
+
+
+def verdict(**known: Any) -> Verdict:
+    location = Location(
+        file="train.py", line=8, condition="if loss.item() < 0.1:", condition_line=8, why_it_can_differ="x"
+    )
+    return Verdict(
+        **{"hang": True, "cause": "different_collective", "family": "arguments", "confidence": "supported",
+           "sentence": "", "location": location, **known}
+    )  # fmt: skip
+
+
+def diagnosis(verdict: Verdict, calls: int) -> Diagnosis:
+    job = Job(world_size=None, ranks_seen="", groups=[], group_count=0, calls=calls, dumps=0)
+    seen = [Standing(ranks="0-2", state="waits", what=""), Standing(ranks="3", state="waits", what="")]
+    return Diagnosis(job=job, verdicts=[verdict], evidence=[], notes=[], standings=seen)
+
+
+@pytest.mark.parametrize(
+    ("known", "calls", "offered"),
+    [
+        ({}, 0, True),
+        ({"confidence": "hypothesis"}, 0, False),
+        ({"cause": "undetermined", "family": "unknown"}, 0, False),
+        ({"confidence": "hypothesis"}, 40, True),
+    ],
+)
+def test_without_a_recorded_call_nothing_is_changed_on_a_guess(
+    known: dict[str, Any], calls: int, offered: bool
+) -> None:
+    said = verdict(**known)
+    found = of_verdict(said, diagnosis(said, calls))
+    assert found is not None
+    answer = patched(found, train(STOP))
+    assert isinstance(answer, Patch) is offered, answer
+    if isinstance(answer, Refusal):
+        assert "no call was recorded" in answer.words
+
+
+def test_of_a_job_that_only_stacks_tell_of_each_rank_seen_is_asked() -> None:
+    """Without dumps nobody tells how many ranks the job has: those that were seen are some of them."""
+    said = verdict()
+    found = of_verdict(said, diagnosis(said, 0))
+    assert found is not None and found.world == 4

@@ -106,7 +106,7 @@ def _found(diagnosis: Diagnosis, tree: SourceTree, plain: bool, probe: bool) -> 
     from rankandfile.source.remedies.problem import of_verdict
 
     for verdict in diagnosis.verdicts:
-        problem = of_verdict(verdict, diagnosis.job.world_size)
+        problem = of_verdict(verdict, diagnosis)
         if problem is not None:
             return [*probes(problem, tree, plain)] if probe else patches(problem, tree, plain)
     return [Refusal("", "the source does not show the line at which the ranks went different ways")]

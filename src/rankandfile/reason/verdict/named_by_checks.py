@@ -234,7 +234,10 @@ def _behind(facts: Facts, late: tuple[int, ...], what: str, ids: tuple[str, ...]
 def _perhaps(facts: Facts, late: tuple[int, ...], seen: bool) -> tuple[Alternative, ...]:
     by, those = "dumps of all ranks" if seen else "its stack, or dumps of all ranks", upper(ranks_words(late))
     skipped = perhaps(
-        "skipped_collective", f"{those} may have left out a call, or be held up on the host.", late, decided_by=by
+        "skipped_collective",
+        f"{those} may have left out a call, or be held up on the host.",
+        late,
+        decided_by=by,
     )
     in_a_call = all((stand := facts.hosts.get(rank)) and stand.activity == "collective" for rank in late)
     if not in_a_call:

@@ -17,12 +17,12 @@ from .problem import Problem, of_verdict
 def advise(diagnosis: Diagnosis, tree: Files, plain: bool = False) -> Diagnosis:
     """The diagnosis with a patch for each verdict that has a place and a pattern, and with its probes."""
     code = Code(tree)
-    verdicts = [_advised(verdict, diagnosis.job.world_size, code, plain) for verdict in diagnosis.verdicts]
+    verdicts = [_advised(verdict, diagnosis, code, plain) for verdict in diagnosis.verdicts]
     return msgspec.structs.replace(diagnosis, verdicts=verdicts)
 
 
-def _advised(verdict: Verdict, world_size: int | None, code: Code, plain: bool) -> Verdict:
-    problem = of_verdict(verdict, world_size)
+def _advised(verdict: Verdict, diagnosis: Diagnosis, code: Code, plain: bool) -> Verdict:
+    problem = of_verdict(verdict, diagnosis)
     if problem is None or not verdict.hang:
         return verdict
     return msgspec.structs.replace(

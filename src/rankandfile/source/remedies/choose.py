@@ -52,6 +52,12 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
                 f"nothing shows that all ranks come to line {place.problem.line}, and who does not would not answer a "
                 "vote there: decide where all of them pass.",
             )
+        if place.problem.guessed:
+            return Refusal(
+                pattern.name,
+                f"no call was recorded, and who went wrong at line {place.problem.line}, or in what way, stacks and logs "
+                "alone do not tell: a change there may hang in another place. Confirm it first, by a probe or by dumps.",
+            )
         if pattern.meets and place.problem.unexplained:
             return Refusal(
                 pattern.name,

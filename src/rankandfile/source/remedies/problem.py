@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.model.ranks import parse_ranks
 
 
@@ -32,8 +32,10 @@ class Problem(Struct, frozen=True):
     """Whether the group that diverged is all of the job; none: not known."""
     sites: tuple[Site, ...] = ()
     world: int = 0
-    """How many ranks the job has; 0: not known."""
+    """How many ranks the job has at least; 0: not known."""
 
+    guessed: bool = False
+    """Nothing was recorded, and what is left does not tell who went wrong, or in what way."""
     unexplained: bool = False
     """Nothing in the source shows why the condition can come out differently: it may be another that did."""
     changed: str = ""
@@ -47,8 +49,9 @@ class Problem(Struct, frozen=True):
         return theirs or self.sites
 
 
-def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | None:
-    """The problem behind a verdict; none where no line of the source is known."""
+def of_verdict(verdict: Verdict, diagnosis: Diagnosis) -> Problem | None:
+    """The problem behind a verdict of the diagnosis; none where no line of the source is known."""
+    world_size = diagnosis.job.world_size
     location = verdict.location
     line = location and (location.parted_line or location.condition_line or location.line)
     if location is None or not line:
@@ -75,7 +78,9 @@ def of_verdict(verdict: Verdict, world_size: int | None = None) -> Problem | Non
         kind=divergence.kind if divergence else "",
         whole_job=len(members) == world_size if members and world_size else None,
         sites=tuple(sites),
-        world=world_size or 0,
+        world=world_size or 1 + max((r for s in diagnosis.standings for r in _ranks(s.ranks)), default=-1),
+        guessed=not diagnosis.job.calls
+        and (verdict.confidence == "hypothesis" or verdict.cause == "undetermined"),
         others_unseen=location.others_unseen,
         unexplained=bool(location.condition)
         and not (location.condition or "").startswith("except")
