@@ -41,6 +41,8 @@ ANSWERS = {
     "reads_a_pipe": ([1], "return float(shard.read())"),
     "kernel_never_ends": ([3], ""),
     "killed": ([1], ""),
+    # RAS counts the launches, and the stacks show where: no dump is there.
+    "extra_evaluation": ([0], "if step % 10 == 9 and rank == 0:"),
 }
 
 

@@ -187,7 +187,7 @@ def _with_suspects(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
 
 
 def _with_stacks(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
-    """With the cohorts that the stacks show, where counters name just those of one, and tell nothing of what they did."""
+    """With the cohorts that the stacks show, where counters name just those of one, and not what they did."""
     if finding.divergence is not None or finding.cause != "undetermined" or not finding.culprits:
         return finding
     named = format_ranks(finding.culprits)

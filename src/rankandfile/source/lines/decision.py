@@ -95,6 +95,8 @@ def decisions(
             if not normal or not culprit or equally_often(condition, place.function, sides):
                 # A way that a rank cannot take is not the one it took.
                 continue
+            if condition.kind == "for" and _left_by_both(condition, place.function, branching):
+                continue
             proved = _by_number(condition, place.function, sides, outcomes[0])
             if proved is not None:
                 reason = replace(reason, source="rank_api") if reason.level == "varying" else proved
@@ -172,6 +174,17 @@ def _comes_to(rank: int, node: ast.expr, truth: bool, function: Function, sides:
                 return False
         below = outer
     return True
+
+
+def _left_by_both(condition: Condition, function: Function, branching: Branching) -> bool:
+    """A loop that the one side was seen behind, while the other has left the function: neither is in a round of it, and
+    how many there were has parted nobody."""
+    seen = branching.culprit if branching.normal == "end" else branching.normal
+    gone = "end" in (branching.normal, branching.culprit)
+    if not gone or seen == "end" or branching.handed_out or condition.node is None:
+        return False
+    loop = next((n for n in ancestors(function.module, condition.node) if isinstance(n, ast.For)), None)
+    return loop is not None and not loop.lineno <= seen.line <= (loop.end_lineno or loop.lineno)
 
 
 def equally_often(condition: Condition, function: Function, sides: Sides) -> bool:

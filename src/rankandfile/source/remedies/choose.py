@@ -55,8 +55,9 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
         if place.problem.guessed:
             return Refusal(
                 pattern.name,
-                f"no call was recorded, and who went wrong at line {place.problem.line}, or in what way, stacks and logs "
-                "alone do not tell: a change there may hang in another place. Confirm it first, by a probe or by dumps.",
+                f"no call was recorded, and who went wrong at line {place.problem.line}, or in what way, stacks and "
+                "logs alone do not tell: a change there may hang in another place. Confirm it first, by a probe or by "
+                "dumps.",
             )
         if pattern.meets and place.problem.unexplained:
             return Refusal(
