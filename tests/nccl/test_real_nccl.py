@@ -41,6 +41,8 @@ ANSWERS = {
     "reads_a_pipe": ([1], "return float(shard.read())"),
     "kernel_never_ends": ([3], ""),
     "killed": ([1], ""),
+    # All but one of its rounds send: the rest is a circle of waits.
+    "message_left_out": ([1], "if rank < world - 1 and not empty:"),
     # RAS counts the launches, and the stacks show where: no dump is there.
     "extra_evaluation": ([0], "if step % 10 == 9 and rank == 0:"),
 }
@@ -75,8 +77,6 @@ def test_what_only_the_abort_ended_is_in_flight(recorded: Path) -> None:
     """A barrier that two ranks were in is found completed after the abort, though the others never came to it."""
     diagnosis = rankandfile.diagnose([recorded / "message_left_out"], src=[PROGRAMS])
     found = diagnosis.verdicts[0]
-    assert not found.culprits, "they wait in a circle, and the calls alone do not tell who began it"
-    assert "wait for each other in a circle" in found.sentence
     assert {"barrier", "recv"} <= {str(wait.op) for wait in found.waits}
     assert not [note for note in diagnosis.notes if "have completed call" in note.what]
 
