@@ -71,6 +71,7 @@ def test_no_hang_where_there_was_none(recorded: Path, program: str) -> None:
     if program == "other_length":
         assert [one.rank for one in found.culprits] == [3]
         assert "may have gone on with wrong numbers" in found.sentence
+        assert not found.anti_advice, "nobody waits: no time is too short"
 
 
 def test_what_only_the_abort_ended_is_in_flight(recorded: Path) -> None:

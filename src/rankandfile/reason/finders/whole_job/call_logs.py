@@ -119,6 +119,8 @@ def _none_the_wiser(finding: Finding) -> Finding:
         hang=None,
         sentence=f"{finding.sentence} All of them issued the same calls after it: NCCL compares nothing, and the job "
         "may have gone on with wrong numbers.",
+        # Of a call that was taken for granted nobody waits.
+        unadvised=("anti_advice",),
     )
 
 
