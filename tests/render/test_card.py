@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from support.places import ROOT
 from support.render import hostile
 from support.render.cards import SNAPSHOTS, WIDTHS, shown
-from support.render.diagnosed import DOCUMENTED, document, simulated
+from support.render.diagnosed import DOCUMENTED, SIMULATED, document, simulated
 
 from rankandfile.model.diagnosis import (
     BY_HAND,
@@ -49,7 +49,13 @@ def test_the_card_is_as_it_was_read_last(cause: str, width: int) -> None:
     assert shown(document(cause), width) == expected, STALE
 
 
-@pytest.mark.parametrize("cause", ["host_blocked", "size_mismatch"])
+@pytest.mark.parametrize(
+    "cause",
+    [
+        pytest.param(cause, marks=[] if cause in ("host_blocked", "size_mismatch") else pytest.mark.lab)
+        for cause in SIMULATED
+    ],
+)
 def test_the_kept_diagnoses_are_what_the_reasoning_says_now(cause: str) -> None:
     assert to_json(simulated(cause)) == to_json(document(cause)), STALE
 

@@ -14,9 +14,9 @@ FLAG = Remedy(
     text="Where a rank may fail, skip or stop alone, reduce a flag at that point and act on it together.",
 )
 
-OUT_OF_STEP = "Do not raise the timeout: the ranks are out of step, and waiting longer changes nothing."
+OUT_OF_STEP = "Do not raise the timeout: ranks that are out of step stay out of step."
 NEVER_MATCHES = "Do not raise the timeout: the call can never match."
-FIRST_LOGGER = "Do not blame the rank that logged the timeout first: it waited, like the others."
+FIRST_LOGGER = "Do not blame the rank that logged the timeout first: it only waited."
 DISABLE = "Do not set NCCL_IB_DISABLE or NCCL_P2P_DISABLE as a cure: it hides the link at fault."
 MONITORING = "Do not set TORCH_NCCL_ENABLE_MONITORING=0: it removes the kill, not the wait."
 

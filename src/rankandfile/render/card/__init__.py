@@ -44,8 +44,6 @@ def card(
         high = _height(found, width)
         if high <= _AT_ONCE and (height is None or high < height):
             break
-        if room is not ROOMS[0] and (height is None or high < height):
-            break
     return Group(found, Text(), _details(diagnosis, signs, width)) if verbose else found
 
 

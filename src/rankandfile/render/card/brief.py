@@ -84,7 +84,7 @@ def parts(sheet: Sheet) -> Iterator[Part]:
         if said := strip.branch(verdict):
             yield strip.kind_of_line(verdict), [sheet.cut(said, 2)]
     else:
-        yield "", [sheet.text(told(verdict))]
+        yield "", [sheet.cut(told(verdict), sheet.room.sentence)]
         if rows := circle.rows(verdict, sheet):
             yield "circle", rows
     if not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis"):
@@ -100,7 +100,7 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
     number = "" if divergence.seq is None else f" #{divergence.seq}"
     lost = not divergence.exact and bool(sheet.diagnosis.job.calls)
     bound = ", here or earlier: older calls are lost" if lost else ""
-    place = f", {divergence.place}" if divergence.place else ""
+    place = f", {divergence.place}" if divergence.place and not sheet.room.tight else ""
     shown = list(strip.lines(sheet.verdict))
     few = shown[: sheet.room.cohorts]
     rows = Table.grid(padding=(0, 1, 0, 0))
@@ -131,7 +131,7 @@ def _why(sheet: Sheet) -> Iterator[Part]:
     if where and where.flagged_before:
         flagged = where.flagged_before
         place = place_text(base_name(flagged.file), flagged.line)
-        yield "lint", [sheet.text(f"raf lint flags {place} before it is run: {flagged.rule}")]
+        yield "lint", [sheet.text(f"flagged by raf lint at {place}: {flagged.rule}")]
 
 
 def _advice(sheet: Sheet) -> Iterator[Part]:
@@ -143,8 +143,9 @@ def _advice(sheet: Sheet) -> Iterator[Part]:
     if verdict.remedies:
         first = verdict.remedies[0]
         # What there is no patch for, a person decides: that is more than a line.
-        said = f"{first.title}: {first.text}" if first.title == BY_HAND else _remedy(first, 2 * sheet.width)
-        yield "fix", [sheet.cut(said, 3 if first.title == BY_HAND else 2), *_patch(sheet)]
+        by_hand, lines = first.title == BY_HAND, sheet.room.fix
+        said = f"{first.title}: {first.text}" if by_hand else _remedy(first, lines * sheet.width)
+        yield "fix", [sheet.cut(said, lines + by_hand), *_patch(sheet)]
     if verdict.anti_advice:
         yield (
             "don't",
@@ -231,7 +232,8 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
         left = len(verdict.evidence) - _MOST_PROOFS
         more = f" and {left} more" if left > 0 else ""
         yield "proof", [sheet.text(f"{ids}{more}: raf show evidence PATH...", style="dim")]
-    yield "more", sheet.side_by_side(_more(sheet), "the page: raf report PATH...")
+    more = "-v" if sheet.room.tight else _more(sheet)
+    yield "more", sheet.side_by_side(more, "the page: raf report PATH...")
 
 
 def _more(sheet: Sheet) -> str:

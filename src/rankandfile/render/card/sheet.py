@@ -47,9 +47,20 @@ class Room(Struct, frozen=True):
     proofs: int = 4
     quote_lines: int = 2
     excerpt: int = 14
+    sentence: int = 100
+    """Lines of it."""
+    fix: int = 2
+    """Lines of a fix that is a patch; what a person decides has one more."""
+    tight: bool = False
+    """What only helps to find one's way is left out."""
 
 
-ROOMS = (Room(), Room(advice=1), Room(others=1, advice=1, cohorts=3))
+ROOMS = (
+    Room(),
+    Room(advice=1),
+    Room(advice=1, tight=True),
+    Room(others=1, advice=1, cohorts=3, tight=True, sentence=7, fix=1),
+)
 ALL = Room(others=100, culprits=20, cohorts=20, waits=20, advice=20, probes=10, alternatives=20, missing=10, proofs=20,
            quote_lines=3, excerpt=24)  # fmt: skip
 """Of the details, where nothing need fit."""
