@@ -20,6 +20,7 @@ from rankandfile.source.culprits.by_few import (
     parsed,
     sides,
     who_added_otherwise,
+    who_asked_for_it,
     who_came_alone,
     who_left_a_loop,
     who_left_a_message_out,
@@ -87,6 +88,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     if not divergence.exact and (any(paths.calls(s.rank) for s in sides(divergence)) or not _gave_up(paths)):
         # What came before is not known, or nothing shows that they stay where their stacks are.
         return None
+    if found.kind == "flag" and divergence.exact and (asked := who_asked_for_it(verdict, found, divergence)):
+        return asked
     if found.kind == "again":
         return _who_began_again(found, divergence) if divergence.exact else None
     if (
@@ -187,11 +190,10 @@ def _whom_it_came_to(
 def _turned_back(
     verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
 ) -> NamedByCode | None:
-    return (
-        who_turned_back(verdict, found, divergence, left_the_usual(divergence, paths))
-        if divergence.exact
-        else None
-    )
+    # Without a single call recorded, all who were seen stay where they are: the guard stands between the two places.
+    if not divergence.exact and any(paths.calls(side.rank) for side in sides(divergence)):
+        return None
+    return who_turned_back(verdict, found, divergence, left_the_usual(divergence, paths))
 
 
 def _whose_data_said_so(

@@ -22,6 +22,10 @@ _FEWER = Heuristic(
     "fewer at a branch",
     "where a branch says which call is made, upon what is each one's own, the few that took it are out of line",
 )
+_ASKED = Heuristic(
+    "asked the framework",
+    "who alone, upon its own data, asked a framework for what it then did is out of line, if no more than the others",
+)
 _RAN_OUT = Heuristic(
     "ran out first", "of two sides in a loop over their own data, the one without another item is out of line"
 )
@@ -73,6 +77,26 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
         doing=f"added otherwise than most at {found.at}",
         sentence=f"What was added there was decided otherwise on {ranks_in_words(few)} than on {ranks_in_words(many)}: "
         "most say what was meant.",
+    )
+
+
+def who_asked_for_it(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """Upon what is its own, a side asked its framework for what the other did not ask for, and no fewer did not."""
+    others = [side for side in sides(divergence) if side.members != found.singled]
+    suspects = {one.rank for one in verdict.suspects}
+    if (
+        found.reason is None
+        or found.reason.level != "varying"
+        or found.reason.source in ON_RANK
+        or _ASKED.off
+    ):
+        return None
+    if len(others) != 1 or len(found.singled) > len(others[0].members) or suspects - {*found.singled}:
+        return None
+    return NamedByCode(
+        ranks=found.singled,
+        doing=f"went another way than its peers at {found.at}",
+        sentence="What is asked there is this rank's own: upon it the framework did what it did not do on the others.",
     )
 
 

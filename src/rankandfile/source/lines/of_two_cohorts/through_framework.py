@@ -101,7 +101,7 @@ def _stores(search: Search, divergence: CodeDivergence, attribute: str, flag: Fl
             story = f"{shown} {flag.words} upon `{target}`, as {who} alone did; that is stored by {stores}."
             entry = _upon(search, function, site, value)
             if entry is not None:
-                yield replace(at(entry, divergence, "flag"), story=story)
+                yield replace(at(entry, divergence, "flag"), story=story, singled=went.members)
 
 
 def _upon(search: Search, function: Function, site: ast.AST, value: ast.expr) -> Entry | None:

@@ -1,0 +1,120 @@
+"""Two ranks against two, of which stacks and the watchdogs' lines are left: a guard clause says who was turned back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import rankandfile
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.ranks import format_ranks
+from rankandfile.source.culprits.by_few import who_asked_for_it
+from rankandfile.source.dependence import Reason
+from rankandfile.source.lines.divergence import CodeDivergence, Side
+from rankandfile.source.lines.found_line import FoundLine
+
+VAULT = """import os
+import torch.distributed as dist
+
+def newest():
+    return max(os.listdir(f"/scratch/{os.getpid()}"), default=None)
+
+def restore(state):
+    step = newest()
+    if step is None:
+        return 0
+    dist.all_gather(state, step)
+    return step
+"""
+TRAIN = """import torch.distributed as dist
+from vault import restore
+
+def advance(model, batch):
+    dist.all_reduce(model(batch))
+
+def main(model, batches):
+    start = restore(model)
+    for batch in batches[start:]:
+        advance(model, batch)
+
+main(*__import__("job").parts())
+"""
+LINE = (
+    "[rank{rank}]:[E1123 15:25:06.0{rank}2521982 ProcessGroupNCCL.cpp:722] [Rank {rank}] Watchdog caught collective "
+    "operation timeout: WorkNCCL(SeqNum=38, OpType={op}, NumelIn=1, NumelOut=4, Timeout(ms)=600000) ran for 600021 "
+    "milliseconds before timing out.\n"
+)
+STACK = """Process {pid}: python3 /workspace/train.py
+Python v3.11.7 (/usr/bin/python3.11)
+
+Thread {pid} (idle): "MainThread"
+    {op} (torch/distributed/distributed_c10d.py:4287)
+    {where}
+    <module> (train.py:12)
+"""
+INSIDE = "restore (vault.py:11)\n    main (train.py:8)"
+BEHIND = "advance (train.py:5)\n    main (train.py:10)"
+
+
+def left_behind(folder: Path, vault: str, inside: tuple[int, ...], gave_up: bool = True) -> Verdict:
+    """What four ranks leave of which some are inside of `restore`, and the others behind it."""
+    (folder / "src").mkdir()
+    (folder / "src" / "vault.py").write_text(vault)
+    (folder / "src" / "train.py").write_text(TRAIN)
+    (folder / "evidence").mkdir()
+    for rank in range(4):
+        op, where = ("all_gather", INSIDE) if rank in inside else ("all_reduce", BEHIND)
+        stack = STACK.format(pid=100 + rank, op=op, where=where)
+        (folder / "evidence" / f"stack_rank_{rank}.txt").write_text(stack)
+        word = LINE.format(rank=rank, op=op.replace("_", "").upper()) if gave_up else "starting\n"
+        (folder / "evidence" / f"rank_{rank}.log").write_text(word)
+    return rankandfile.diagnose([folder / "evidence"], src=[folder / "src"]).verdicts[0]
+
+
+def test_who_is_turned_back_is_named(tmp_path: Path) -> None:
+    verdict = left_behind(tmp_path, VAULT, (0, 1))
+    assert [one.rank for one in verdict.culprits] == [2, 3], verdict.sentence
+    assert verdict.location is not None and verdict.location.condition == "if step is None:"
+    assert (verdict.confidence, "guard clause" in verdict.sentence) == ("supported", True)
+
+
+@pytest.mark.parametrize(
+    ("vault", "inside", "gave_up"),
+    [
+        (VAULT, (0,), True),  # more were turned back than went on: then to go on is the exception
+        (VAULT, (0, 1), False),  # nothing shows that they stay there
+        (VAULT.replace("        return 0\n    dist", "        step = 0\n    dist"), (0, 1), True),
+    ],
+    ids=["most", "moving", "no guard"],
+)
+def test_nobody_is_named_where_no_guard_tells(
+    tmp_path: Path, vault: str, inside: tuple[int, ...], gave_up: bool
+) -> None:
+    verdict = left_behind(tmp_path, vault, inside, gave_up)
+    assert not {2, 3} & {one.rank for one in verdict.culprits}, verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("alone", "others", "source", "named"),
+    [
+        ((1,), (0,), "local_data", (1,)),
+        ((2,), (0, 1, 3), "local_data", (2,)),
+        ((0, 1, 3), (2,), "local_data", ()),  # most asked for it: who did not is the exception
+        ((0,), (1, 2, 3), "rank_api", ()),  # what each rank is in the job is meant
+    ],
+)
+def test_who_alone_asked_its_framework_for_more_is_named(
+    alone: tuple[int, ...], others: tuple[int, ...], source: str, named: tuple[int, ...]
+) -> None:
+    """A callback of one rank's own asked for an evaluation, and that rank alone is in it."""
+    asked, went_on = (Side(format_ranks(ranks), ranks[0], ()) for ranks in (alone, others))
+    divergence = CodeDivergence((), went_on, asked, settled=False)
+    place: Any = SimpleNamespace(at=lambda line: f"watch.py:{line}")
+    reason = Reason(level="varying", source=source)
+    found = FoundLine(place, 31, "if jumped:", reason, divergence, kind="flag", singled=alone)
+    verdict = Verdict(hang=True, cause="undetermined", family="unknown", confidence="hypothesis", sentence="")
+    by_code = who_asked_for_it(verdict, found, divergence)
+    assert (by_code.ranks if by_code else ()) == named
