@@ -126,6 +126,18 @@ def test_a_lock_shows_in_the_text_of_its_line_alone(tmp_path: Path) -> None:
     assert "lock" in (verdict.culprits[0].doing or "")
 
 
+@pytest.mark.parametrize(
+    ("others", "cause"), [("init_process_group", "init_stuck"), ("all_reduce", "host_blocked")]
+)
+def test_who_is_held_up_before_the_setup_holds_up_the_setup(tmp_path: Path, others: str, cause: str) -> None:
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "train.py").write_text(PROGRAM)
+    wait = IN_SUM.replace("all_reduce", others)
+    verdict = best(diagnose(dumped(tmp_path, {0: wait, 1: IN_LOCK, 2: wait}), src=src))
+    assert (verdict.cause, named(verdict)) == (cause, ([1], []))
+
+
 def test_making_a_group_takes_every_rank(tmp_path: Path) -> None:
     verdict = best(diagnose(dumped(tmp_path, {0: IN_GROUP, 1: IN_SUM, 2: IN_SUM})))
     assert (verdict.cause, named(verdict)) == ("group_mismatch", ([0], []))

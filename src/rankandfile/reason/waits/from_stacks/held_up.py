@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Confidence
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.finders.did_instead import story_of
@@ -44,7 +45,7 @@ def held_up(of: WhereAllStand) -> Finding | None:
     doing = {rank: story.doing for rank, story in stories.items()}
     return make_finding(
         of,
-        cause=first.cause,
+        cause="init_stuck" if _before_the_setup(of) and CAUSES[first.cause].family == "host" else first.cause,
         confidence=confidence,
         what=f"{doing_words(doing)}. {waiting_words(of, of.waiting, 'for it' if len(named) == 1 else 'for them')}",
         culprits=named,
@@ -54,6 +55,11 @@ def held_up(of: WhereAllStand) -> Finding | None:
         alternatives=first.alternatives,
         also=_also_unseen(of),
     )
+
+
+def _before_the_setup(of: WhereAllStand) -> bool:
+    """All others wait in the job's own setup, and not in that of a further group."""
+    return all(stand.activity == "init" and "new_group" not in stand.op for stand in of.waiting.values())
 
 
 def _busy(of: WhereAllStand) -> Finding | None:
