@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 import rankandfile
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import Verdict, Wait
 from rankandfile.model.ranks import format_ranks
+from rankandfile.source.culprits.by_code import _with_all_alike
 from rankandfile.source.culprits.by_few import who_asked_for_it
 from rankandfile.source.dependence import Reason
+from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine
 
@@ -118,3 +120,17 @@ def test_who_alone_asked_its_framework_for_more_is_named(
     verdict = Verdict(hang=True, cause="undetermined", family="unknown", confidence="hypothesis", sentence="")
     by_code = who_asked_for_it(verdict, found, divergence)
     assert (by_code.ranks if by_code else ()) == named
+
+
+def test_who_waits_in_other_groups_at_the_same_place_went_the_same_way() -> None:
+    """Of pairs of ranks only one pair's lines may name their group; the others stand where these do."""
+    here, there = ((Frame("fit", "train.py", line),) for line in (4, 9))
+    now = {0: here, 1: here, 2: there, 3: there, 4: ()}
+    paths: Any = SimpleNamespace(now=now.__getitem__)
+    divergence = CodeDivergence((), Side("0", 0, here), Side("2", 2, there), settled=False)
+    waits = [Wait(ranks="0-4", waits_for="", group="mesh", op="all_reduce")]
+    verdict = Verdict(
+        hang=True, cause="undetermined", family="unknown", confidence="hypothesis", sentence="", waits=waits
+    )
+    widened = _with_all_alike(verdict, divergence, paths)
+    assert (widened.normal.members, widened.culprit.members) == ((0, 1), (2, 3))

@@ -11,10 +11,12 @@ from __future__ import annotations
 import ast
 
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
+from rankandfile.model.ranks import format_ranks
 from rankandfile.source.culprits.by_few import (
     ON_RANK,
     parsed,
@@ -29,7 +31,7 @@ from rankandfile.source.culprits.by_few import (
     who_ran_out,
 )
 from rankandfile.source.lines.call_paths import CallPaths
-from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
 from .exact_cause import DIRECT
@@ -190,10 +192,23 @@ def _whom_it_came_to(
 def _turned_back(
     verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
 ) -> NamedByCode | None:
-    # Without a single call recorded, all who were seen stay where they are: the guard stands between the two places.
-    if not divergence.exact and any(paths.calls(side.rank) for side in sides(divergence)):
+    if not any(paths.calls(side.rank) for side in sides(divergence)):
+        # Without a single call recorded, all who were seen stay where they are: the guard stands between two places.
+        divergence = _with_all_alike(verdict, divergence, paths)
+    elif not divergence.exact:
         return None
     return who_turned_back(verdict, found, divergence, left_the_usual(divergence, paths))
+
+
+def _with_all_alike(verdict: Verdict, divergence: CodeDivergence, paths: CallPaths) -> CodeDivergence:
+    """Each side with all who wait in its place by its path: those of other groups went the same way."""
+    waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
+
+    def widened(side: Side) -> Side:
+        alike = {rank for rank in waiting if side.path and paths.now(rank) == side.path}
+        return replace(side, ranks=format_ranks({*side.members, *alike}))
+
+    return replace(divergence, normal=widened(divergence.normal), culprit=widened(divergence.culprit))
 
 
 def _whose_data_said_so(
