@@ -251,3 +251,25 @@ def test_of_a_job_that_only_stacks_tell_of_each_rank_seen_is_asked() -> None:
     said = verdict()
     found = of_verdict(said, diagnosis(said, 0))
     assert found is not None and found.world == 4
+
+
+@pytest.mark.parametrize(("first", "offered"), [("resumed(dist.get_rank())", False), ("0", True)])
+def test_no_vote_in_rounds_that_a_rank_counts_from_a_number_of_its_own(first: str, offered: bool) -> None:
+    """Who began later is through sooner: the others' last votes would wait for it."""
+    files = train(
+        f"""def resumed(rank):
+    return len(open(f"saved-{{rank}}").read())
+
+
+def fit(loss, steps):
+    start = {first}
+    for step in range(start, steps):
+        dist.all_reduce(loss)
+        if loss.item() < 0.1:  # due
+            dist.all_gather([loss], loss)
+"""
+    )
+    if offered:
+        assert changed(files, "# due")
+    else:
+        assert "from or to numbers of their own" in refused(files, "# due")

@@ -72,6 +72,13 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
                 f"not all ranks come to line {place.problem.line}: {quoted(place.module, away)} keeps some away "
                 "by what each is in the job, and they would not answer a vote there. Decide above that test.",
             )
+        unlike = place.unlike_rounds() if pattern.meets else None
+        if unlike is not None:
+            return Refusal(
+                pattern.name,
+                f"the ranks go round {quoted(place.module, unlike)} from or to numbers of their own, and who is "
+                f"through would not answer a vote at line {place.problem.line}. Agree on these numbers before the loop.",
+            )
         patch = finished(pattern, draft)
     except CannotEdit as error:
         return Refusal(pattern.name, str(error))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
+from rankandfile.source.dependence import why
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
@@ -65,6 +66,18 @@ class KnownAnswers:
             self.kept_away(site.call, site.function, depth - 1) for site, _ in self._objects.callers(function)
         ]
         return next((test for test in found if test is not None), None)
+
+    def unlike_rounds(self, node: ast.AST, function: Function) -> ast.expr | None:
+        """The `range(...)` of a loop around the node, where it goes from or to a rank's own number: some end sooner."""
+        for outer in ancestors(function.module, node):
+            if outer is function.node:
+                break
+            if not isinstance(outer, ast.For) or not isinstance(outer.iter, ast.Call):
+                continue
+            given = outer.iter.args if getattr(outer.iter.func, "id", "") == "range" else []
+            if any(why(self.program, function, one).level == "varying" for one in given):
+                return outer.iter
+        return None
 
     def called(self, function: Function) -> bool:
         """Some call of the function is known."""

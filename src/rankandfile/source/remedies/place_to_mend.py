@@ -59,6 +59,10 @@ class PlaceToMend(Struct, frozen=True, eq=False, dict=True):
         """A test that keeps some ranks from ever coming to the decision."""
         return self.answers.kept_away(self.statement(), self.in_program)
 
+    def unlike_rounds(self) -> ast.expr | None:
+        """Between which numbers a loop around it goes, where these are the rank's own: it ends sooner on some."""
+        return self.answers.unlike_rounds(self.statement(), self.in_program)
+
     def called_in_sight(self) -> bool:
         """The program shows who calls the function of the decision."""
         return self.function is None or self.answers.called(self.in_program)
