@@ -77,7 +77,7 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
             return Refusal(
                 pattern.name,
                 f"the ranks go round {quoted(place.module, unlike)} from or to numbers of their own, and who is "
-                f"through would not answer a vote at line {place.problem.line}. Agree on these numbers before the loop.",
+                f"through would not answer a vote at line {place.problem.line}. Agree on these numbers before it.",
             )
         patch = finished(pattern, draft)
     except CannotEdit as error:
