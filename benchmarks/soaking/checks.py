@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,9 @@ NO_RINGS = ("/dev/shm full from the start", "files limited to 256 KB")
 NO_CASE = ("disk full from the start", "disk full while it runs", "rings removed while it runs")
 #: Ring places that other records than calls may have taken: steps, decisions, pulses.
 OTHERS = 300
+#: An exception's lines, with what torchrun puts before each; not the stacks that Python prints of all threads where a
+#: process aborts, in which the recorder's thread stands too.
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:(?:\[rank\d+\]:)? .*\n)+")
 
 
 def wrong(plan: Plan, without: Outcome, watched: Outcome, case: Path) -> list[str]:
@@ -70,7 +74,7 @@ def _unsaid(plan: Plan, watched: Outcome) -> Iterator[str]:
     )
     if plan.around in NO_RINGS and silent:
         yield "unsaid: nothing was recorded, and nobody said so"
-    if "Traceback" in watched.said and "rankandfile" in watched.said.partition("Traceback")[2]:
+    if any("rankandfile" in block for block in _TRACEBACK.findall(watched.said)):
         yield "unsaid: raf ended with a traceback"
 
 
