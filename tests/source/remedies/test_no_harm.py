@@ -273,3 +273,26 @@ def fit(loss, steps):
         assert changed(files, "# due")
     else:
         assert "from or to numbers of their own" in refused(files, "# due")
+
+
+@pytest.mark.parametrize("two_ways", [True, False])
+def test_an_exchange_with_an_order_for_each_side_is_not_half_mended(two_ways: bool) -> None:
+    """In batches on the one side and in order on the other, whoever sends first would wait as before."""
+    body = (
+        """    if dist.get_rank() % 2 == 0:
+        dist.send(mine, after)
+        dist.recv(theirs, before)
+    else:
+        dist.recv(theirs, before)  # first
+        dist.send(mine, after)
+"""
+        if two_ways
+        else """    dist.recv(theirs, before)  # first
+    dist.send(mine, after)
+"""
+    )
+    files = train(f"def rotate(mine, theirs, before, after):\n{body}")
+    if two_ways:
+        assert "an order of its own" in refused(files, "# first", cause="order_inversion", kind="cycle")
+    else:
+        assert "batch_isend_irecv" in str(changed(files, "# first", cause="order_inversion", kind="cycle"))

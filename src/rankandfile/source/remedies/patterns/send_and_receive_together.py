@@ -25,6 +25,16 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
                 "first.",
             )
         return None
+    around = place.module.parents.get(first)
+    if isinstance(around, ast.If):
+        other = around.orelse if first in around.body else around.body
+        if {"send", "recv"} <= {_kind(statement) for statement in other}:
+            return Refusal(
+                "send_and_receive_together",
+                f"{quoted(place.module, around.test)} gives each side of an exchange an order of its own, and both "
+                "sides took one: let it tell neighbours apart by their places in the group, or post both in one batch "
+                "in either way.",
+            )
     say = spelling(place, plain)
     calls = {kind: statement.value for kind, statement in pair.items() if isinstance(statement, ast.Expr)}
     dist = _prefix(place, calls["recv"]) or f"{say.dist()}."
