@@ -18,6 +18,7 @@ from .of_one_rank import (
 )
 from .of_stages.left_loop import left_loop
 from .of_stages.left_out import left_out_message
+from .of_stages.owed_in_circle import owed_in_circle
 from .of_stages.pipeline import stages_of
 from .of_stages.unsent import unsent
 from .of_two_cohorts.chosen import diverged
@@ -54,6 +55,7 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
             return found
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
+    found = found or owed_in_circle(search, verdict)
     found = found or diverged(search, verdict)
     if found is None or found.kind == "held":
         # That all stand at one line says less than that one of them has come there by another way.

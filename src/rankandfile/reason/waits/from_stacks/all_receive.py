@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankandfile.model.causes import RECEIVES_FROM
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.verdict.finding import Finding
@@ -24,7 +25,8 @@ def all_receive(of: WhereAllStand) -> Finding | None:
     if not circles:
         return None
     named = tuple(sorted(rank for circle in circles for rank in circle))
-    lines = {(of.stands[r].location.file, of.stands[r].location.line) for r in named}
+    # A helper that all receive by is one line; who called it says whether they do the same.
+    lines = {(of.stands[r].location.file, of.stands[r].location.line, of.stands[r].caller) for r in named}
     together = any(set(named) == set(cohort.ranks) for cohort in of.cohorts)
     # Nobody is at work who could send yet, and what was sent arrives in less time than several looks take.
     for_ever = (
@@ -33,7 +35,7 @@ def all_receive(of: WhereAllStand) -> Finding | None:
     sure = (
         len(lines) == 1 and not of.unseen and (for_ever or (bool(of.stays) and set(named) == set(of.stands)))
     )
-    doing = {rank: f"receives from rank {awaited[rank]} before it sends" for rank in named}
+    doing = {rank: f"{RECEIVES_FROM} {awaited[rank]} before it sends" for rank in named}
     return make_finding(
         of,
         cause="order_inversion" if len(lines) == 1 else "skipped_collective",

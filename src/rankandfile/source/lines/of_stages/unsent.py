@@ -6,7 +6,7 @@ In: whom the verdict names for it. Out: the test, where only one in the program 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from typing import TypeAlias
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
@@ -21,6 +21,9 @@ from .pipeline import left_message_out
 from .rounds import asked
 from .ways_around import arms_without
 
+Around: TypeAlias = dict[tuple[Function, ast.If], Reason | None]
+"""Tests, each with its function, and why they may come out differently."""
+
 _TRANSFERS = ("send", "isend", "recv", "irecv", "P2POp", "send_object_list", "recv_object_list")
 
 
@@ -31,22 +34,20 @@ def unsent(search: Search, verdict: Verdict) -> FoundLine | None:
     rank = left_message_out(verdict)
     if rank is None or not verdict.culprits:
         return None
-    found = {
-        (site.function, test): reason
-        for name in _TRANSFERS
-        for site in search.objects.index.calls(name)
-        for test, reason in _ways_around(search, site.function, site.call.lineno, rank)
-    }
+    found: Around = {}
+    for name in _TRANSFERS:
+        for site in search.objects.index.calls(name):
+            found.update(around(search, site.function, site.call.lineno, rank))
     if len(found) != 1:
         return None
     ((function, test), reason) = next(iter(found.items()))
     return upon(function, test, reason, rank)
 
 
-def _ways_around(
-    search: Search, function: Function, line: int, rank: int
-) -> Iterator[tuple[ast.If, Reason | None]]:
-    """It made the transfer in the rounds before: so a test that its number decides is none of these."""
+def around(search: Search, function: Function, line: int, rank: int) -> Around:
+    """The tests by which the rank may come around the line. It has come to it in the rounds before: so a test that its
+    number decides is none of these."""
+    found: Around = {}
     for node in own_nodes(function):
         if not isinstance(node, ast.If) or not [*arms_without(function, node, line)]:
             continue
@@ -54,4 +55,5 @@ def _ways_around(
         reason = search.why(where, asked(function, node.test))
         if reason.level != "uniform" and search.one_rank(rank).outcomes(node.test, function) >= {False, True}:
             # That the number of the rank is in it too is not what changed.
-            yield node, None if reason.source == "rank_api" else reason
+            found[function, node] = None if reason.source == "rank_api" else reason
+    return found
