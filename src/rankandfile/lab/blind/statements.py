@@ -77,7 +77,9 @@ def _of_location(place: Location | None, src: Path) -> Iterator[Statement]:
     if place is None or not place.condition:
         return
     line = place.condition_line or place.line
-    found = [path for path in src.rglob("*.py") if f"/{place.file}".endswith(f"/{path.relative_to(src)}")]
+    named = [path for path in src.rglob("*.py") if f"/{place.file}".endswith(f"/{path.relative_to(src)}")]
+    # Of `run.py` and `job/run.py` the one that it names whole.
+    found = sorted(named, key=lambda path: -len(path.parts))
     if line is None or not found:
         return
     # A condition may go over several lines.

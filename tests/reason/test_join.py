@@ -1,0 +1,29 @@
+"""Under torch's Join, who has no batch left answers the calls of the others: another path, and no divergence."""
+
+from __future__ import annotations
+
+import pytest
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of
+from support.reason.witnesses import blamed
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import diagnose
+
+STEP = Call(WORLD, "all_reduce", 1, "loop.py:29")
+JOIN = "/opt/venv/lib/python3.11/site-packages/torch/distributed/algorithms/join.py:286"
+
+
+def verdict(answer: Call) -> Verdict:
+    """Rank 0 has batches left, and is at work; the others have run out after so many, and answer its calls."""
+    programs: dict[int, list[Step]] = {0: [*[STEP] * 9, Stop()]}
+    programs |= {rank: [*[STEP] * had, *[answer] * (10 - had)] for rank, had in {1: 3, 2: 5, 3: 4}.items()}
+    return diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs))).verdicts[0]
+
+
+@pytest.mark.parametrize("site", [JOIN, "answers.py:286"])
+def test_who_answers_from_a_join_has_not_parted_from_the_others(site: str) -> None:
+    found = verdict(STEP._replace(site=site))
+    alike = found.divergence is None or found.divergence.kind == "absent"
+    assert alike is (site == JOIN), found.sentence
+    if alike:
+        assert blamed(found) == [0]
