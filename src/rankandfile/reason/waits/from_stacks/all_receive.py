@@ -44,7 +44,7 @@ def all_receive(of: WhereAllStand) -> Finding | None:
         culprits=named,
         doing=doing,
         evidence=[i for rank in named for i in of.stands[rank].evidence],
-        place=of.stands[named[0]].location if len(lines) == 1 else None,
+        place=of.stands[named[0]].location if len({line[:2] for line in lines}) == 1 else None,
         lasts=_NOBODY_SENDS if sure else "",
         alternatives=(
             perhaps(
