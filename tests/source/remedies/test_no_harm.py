@@ -296,3 +296,26 @@ def test_an_exchange_with_an_order_for_each_side_is_not_half_mended(two_ways: bo
         assert "an order of its own" in refused(files, "# first", cause="order_inversion", kind="cycle")
     else:
         assert "batch_isend_irecv" in str(changed(files, "# first", cause="order_inversion", kind="cycle"))
+
+
+@pytest.mark.parametrize(("closes", "even"), [("(n + 1) % 4 == 0", True), ("micro.tokens > 100", False)])
+def test_rounds_of_which_each_rank_says_which_exchange_gradients_are_not_made_equally_many(
+    closes: str, even: bool
+) -> None:
+    files = train(
+        f"""import contextlib
+
+
+def fit(model, shard, optimizer):
+    for n, micro in enumerate(open(f"shard-{{dist.get_rank()}}")):  # each
+        with contextlib.nullcontext() if {closes} else model.no_sync():
+            model(micro).backward()
+        if {closes}:
+            dist.all_reduce(model.loss)
+            optimizer.step()
+"""
+    )
+    if even:
+        assert "guard.uneven" in str(changed(files, "# each", cause="uneven_inputs"))
+    else:
+        assert "unequally many calls" in refused(files, "# each", cause="uneven_inputs")

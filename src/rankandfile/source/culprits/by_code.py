@@ -104,8 +104,10 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
             or _turned_back(verdict, found, divergence, paths)
             or who_was_let_go_on(verdict, found, divergence)
         )
-    own_data = found.kind == "flag" or (found.reason is not None and found.reason.source == "local_data")
-    if own_data and divergence.exact:
+    source = found.reason.source if found.reason is not None else ""
+    if source == "shard_length" and divergence.exact and (out := who_ran_out(verdict, found, divergence)):
+        return out
+    if (found.kind == "flag" or source == "local_data") and divergence.exact:
         return (
             who_ran_out(verdict, found, divergence)
             or _whose_data_said_so(verdict, found, divergence, paths)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rankandfile.source.dependence import why
+
 from .place_to_mend import PlaceToMend, leaves, trains
 from .reach import called, collective
 from .words import quoted
@@ -112,6 +114,23 @@ def without_sync(place: PlaceToMend, run: list[ast.AST]) -> bool:
     inside = [*run, *(d.node for node in run for d in called(place.code, place.module, node))]
     parts = (part for node in inside for part in ast.walk(node))
     return any(isinstance(part, ast.Attribute) and part.attr == "no_sync" for part in parts)
+
+
+def own_sync(place: PlaceToMend, run: list[ast.AST]) -> ast.expr | None:
+    """The test upon which gradients are kept on the rank, where it may come out otherwise on another one."""
+    found = [(place.in_program, node) for node in run]
+    for node in run:
+        for definition in called(place.code, place.module, node):
+            module = place.code.program.module(definition.module.path)
+            function = module.by_node.get(definition.node) if module is not None else None
+            found += [(function, definition.node)] if function is not None else []
+    for function, inside in found:
+        tests = (part for part in ast.walk(inside) if isinstance(part, (ast.If, ast.IfExp)))
+        for part in tests:
+            alike = why(place.code.program, function, part.test).level == "uniform"
+            if not alike and without_sync(place, [part]):
+                return part.test
+    return None
 
 
 def _own_table(node: ast.If) -> ast.expr | None:

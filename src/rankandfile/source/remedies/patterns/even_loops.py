@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.remedies.each_its_own import without_sync
+from rankandfile.source.remedies.each_its_own import own_sync, without_sync
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
@@ -85,6 +85,12 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             f"the rounds over {quoted(place.module, items)} are parts of one step, and one of them alone exchanges "
             "gradients (`no_sync`): cut to the least, that one may be left out, and all would step by their own. "
             "Choose it by the step's last round, and give a rank without a batch an empty one.",
+        )
+    if isinstance(node, ast.For) and (test := own_sync(place, [*node.body])) is not None:
+        return Refusal(
+            "even_loops",
+            f"which rounds over {quoted(place.module, items)} exchange gradients is decided upon "
+            f"`{ast.unparse(test)}`: equally many rounds have unequally many calls. Let the ranks agree on that, too.",
         )
     group = place.group(body)
     if group == UNKNOWN:
