@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tempfile
 import time
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankandfile.evidence.owners.owner_by_path import Owner, whose
+from rankandfile.evidence.owners.path_clues import _OTHER
 
 pytestmark = pytest.mark.slow
 
@@ -209,8 +211,12 @@ _ADDED = st.builds(
 
 
 def _is_neutral(added: str) -> bool:
+    """It says of no number what it is: a host's, a rank's or, as `t` and `step` do, another one."""
+    lowered = added.lower()
+    if any(word in _OTHER for word in re.split(r"[^a-z]+", lowered)):
+        return False
     return not any(
-        word in added.lower() for word in ("rank", "node", "host", "ip", "vm", "pod", "gpu", "cn", "nid", "c")
+        word in lowered for word in ("rank", "node", "host", "ip", "vm", "pod", "gpu", "cn", "nid", "c")
     )
 
 

@@ -203,8 +203,11 @@ def _turned_back(
 
 
 def _with_all_alike(verdict: Verdict, divergence: CodeDivergence, paths: CallPaths) -> CodeDivergence:
-    """Each side with all who wait in its place by its path: those of other groups went the same way."""
+    """Each side with all who wait in its place by its path. Where the group of the call is known, who is in another one
+    made another call: nothing is said of them together."""
     waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
+    if verdict.divergence is not None and verdict.divergence.members:
+        waiting &= {*parsed(verdict.divergence.members)}
 
     def widened(side: Side) -> Side:
         alike = {rank for rank in waiting if side.path and paths.now(rank) == side.path}
