@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.sentence import told
@@ -40,6 +41,11 @@ def _difference(facts: Facts, p: DivergencePoint) -> str | None:
 
 
 def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, what: str) -> Finding:
+    made = _who_made_it(facts, p)
+    # Who has not come to the call asked for nothing in it.
+    p = replace(
+        p, normal=tuple(r for r in p.normal if r in made), other=tuple(r for r in p.other if r in made)
+    )
     assert p.expected is not None and p.came is not None
     ours, theirs = lookup.size_words(facts, p.expected), lookup.size_words(facts, p.came)
     where = p.place
@@ -77,6 +83,11 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
         contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
         alternatives=() if p.culprits else _both(p, cause),
     )
+
+
+def _who_made_it(facts: Facts, p: DivergencePoint) -> set[int]:
+    calls = facts.call_table.of_group(p.group).filter(pl.col("slot") == p.slot)
+    return {*calls["rank"].to_list()}
 
 
 def _of_several_sizes(facts: Facts, p: DivergencePoint) -> bool:

@@ -55,11 +55,8 @@ def _waits_in_a_transfer(facts: Facts, wait_end: WaitEnd, call: Pending, seen: l
     where: dict[str, list[int]] = {}
     for rank, stand in zip(wait_end.ranks, seen, strict=True):
         where.setdefault(stand.phrase, []).append(rank)
-    if len(where) == 1:
-        waits = f"{verb(wait_end.ranks, 'It waits', 'They wait')} {seen[0].phrase}"
-    else:
-        rows = [f"{ranks_words(r)} {verb(r, 'waits', 'wait')} {phrase}" for phrase, r in where.items()]
-        waits = upper("; ".join(rows[:_MOST]) + ("; and so on" if len(rows) > _MOST else ""))
+    rows = [f"{ranks_words(r)} {verb(r, 'waits', 'wait')} {phrase}" for phrase, r in where.items()]
+    waits = upper("; ".join(rows[:_MOST]) + ("; and so on" if len(rows) > _MOST else ""))
     peers = sorted(
         {peer for stand in seen if (peer := stand.asked.awaited) in call.waiting and peer is not None}
     )

@@ -203,11 +203,11 @@ def _turned_back(
 
 
 def _with_all_alike(verdict: Verdict, divergence: CodeDivergence, paths: CallPaths) -> CodeDivergence:
-    """Each side with all who wait in its place by its path. Where the group of the call is known, who is in another one
-    made another call: nothing is said of them together."""
+    """Each side with all who wait in its place by its path; not where they parted at a call with a number: of that
+    call's group nobody else is known to be."""
+    if verdict.divergence is not None and verdict.divergence.seq is not None:
+        return divergence
     waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
-    if verdict.divergence is not None and verdict.divergence.members:
-        waiting &= {*parsed(verdict.divergence.members)}
 
     def widened(side: Side) -> Side:
         alike = {rank for rank in waiting if side.path and paths.now(rank) == side.path}
