@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from rankandfile.lab import calls
+from rankandfile.lab.blind.named_file import named_file
 from rankandfile.lab.blind.numbering import numbered_otherwise
 from rankandfile.lab.blind.statements import statements
 from rankandfile.lab.calls import Call, CallLog, Group
@@ -174,3 +175,17 @@ def test_a_group_that_is_numbered_otherwise_by_the_recorders_decides_nothing(tmp
     assert numbered_otherwise(incident / "evidence", CallLog(log.groups, further)) == {whole}
     wait = Wait(ranks="0-2", waits_for="", group="default_pg", seq=2, op="all_reduce")
     assert statements(said(wait), LOG, Path()) and not statements(said(wait), LOG, Path(), {"0"})
+
+
+@pytest.mark.parametrize(
+    ("said", "file"),
+    [("population/search.py", "population/search.py"), ("search.py", "search.py"), ("/job/src/search.py", "search.py"),
+     ("other.py", None)],
+)  # fmt: skip
+def test_of_two_files_of_one_name_the_one_is_looked_at_that_is_named_whole(
+    tmp_path: Path, said: str, file: str | None
+) -> None:
+    for name in ("search.py", "population/search.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert named_file(said, tmp_path) == file

@@ -20,6 +20,7 @@ from rankandfile.model.diagnosis import Call as Said
 from rankandfile.model.diagnosis import Divergence, Verdict
 
 from .arms import Arms, arms
+from .named_file import named_file
 
 
 class Branch(NamedTuple):
@@ -41,12 +42,11 @@ def branches(verdict: Verdict, log: CallLog, src: Path) -> Iterator[Branch]:
 
 def _arms(claim: TookBranch, src: Path) -> tuple[str, Arms] | None:
     """The file as the log names it, and what is behind either outcome."""
-    for path in src.rglob("*.py"):
-        name = path.relative_to(src).as_posix()
-        if f"/{claim.file}".endswith(f"/{name}"):
-            found = arms(path.read_text(encoding="utf-8", errors="replace"), claim.line)
-            return None if found is None else (name, found)
-    return None
+    name = named_file(claim.file, src)
+    if name is None:
+        return None
+    found = arms((src / name).read_text(encoding="utf-8", errors="replace"), claim.line)
+    return None if found is None else (name, found)
 
 
 def _so(claim: TookBranch, file: str, behind: Arms, made: list[Call]) -> bool | None:

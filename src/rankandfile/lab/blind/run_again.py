@@ -25,6 +25,7 @@ from rankandfile.model.diagnosis import Verdict
 
 from .arms import Arms, arms
 from .case import Case, lacks, to_run
+from .named_file import named_file
 from .sealed import SealedCase
 
 Test = tuple[str, int]
@@ -56,12 +57,11 @@ def watched(case: Case, known: SealedCase, verdicts: Sequence[Verdict]) -> list[
 
 def _said(verdicts: Sequence[Verdict], src: Path) -> list[tuple[Test, dict[int, bool]]]:
     """By verdict and test: what each rank is said to have found."""
-    files = [path.relative_to(src).as_posix() for path in src.rglob("*.py")]
     found: list[tuple[Test, dict[int, bool]]] = []
     for verdict in verdicts:
         by_test: dict[Test, dict[int, bool]] = {}
         for claim in (one for one in verdict.claims if isinstance(one, TookBranch)):
-            for file in (name for name in files if f"/{claim.file}".endswith(f"/{name}")):
+            if (file := named_file(claim.file, src)) is not None:
                 ways = dict.fromkeys(long_ranks(claim.ranks), claim.truth)
                 by_test.setdefault((file, claim.line), {}).update(ways)
         found += by_test.items()

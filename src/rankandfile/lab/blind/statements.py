@@ -15,6 +15,7 @@ from rankandfile.lab.truth import long_ranks
 from rankandfile.model.diagnosis import Cohort, Diagnosis, Divergence, Location, Verdict, Wait
 
 from .branches import branches
+from .named_file import named_file
 from .numbering import same_op
 
 #: Of these divergences it is said that whom one waits for has not made the call.
@@ -77,13 +78,13 @@ def _of_location(place: Location | None, src: Path) -> Iterator[Statement]:
     if place is None or not place.condition:
         return
     line = place.condition_line or place.line
-    named = [path for path in src.rglob("*.py") if f"/{place.file}".endswith(f"/{path.relative_to(src)}")]
-    # Of `run.py` and `job/run.py` the one that it names whole.
-    found = sorted(named, key=lambda path: -len(path.parts))
-    if line is None or not found:
+    name = named_file(place.file, src)
+    if line is None or name is None:
         return
     # A condition may go over several lines.
-    text = "".join("".join(found[0].read_text(encoding="utf-8").splitlines()[line - 1 : line + 9]).split())
+    text = "".join(
+        "".join((src / name).read_text(encoding="utf-8").splitlines()[line - 1 : line + 9]).split()
+    )
     wanted = "".join(place.condition.removesuffix("…").split())
     yield Statement(f"{place.file}:{line} is {place.condition}", wanted in text)
 
