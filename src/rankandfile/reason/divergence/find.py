@@ -21,10 +21,10 @@ from .in_programs import earlier_in_programs, in_programs
 from .lag_between_groups import lag_between_groups
 from .past_the_call import passed
 
-_JOIN = "torch/distributed/algorithms/join.py"
-
 if TYPE_CHECKING:
     from rankandfile.reason.facts import Facts
+
+_JOIN = "torch/distributed/algorithms/join.py"
 
 
 def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:

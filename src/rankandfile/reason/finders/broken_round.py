@@ -30,7 +30,6 @@ _FEWEST = 4
 class Gap(Struct, frozen=True):
     """Where a round ends without its message."""
 
-    rounds: int
     sends: int
     last: lookup.Row
     """The last call of that round."""
@@ -38,6 +37,10 @@ class Gap(Struct, frozen=True):
     """The first call of the next one."""
     send: lookup.Row
     """One of the sends that were made."""
+
+    @property
+    def rounds(self) -> int:
+        return self.sends + 1
 
 
 @finder(precedence=275)
@@ -104,7 +107,7 @@ def _owes(facts: Facts, receive: Pending, other: Pending) -> Gap | None:
     made = facts.call_table.of_rank(owing).filter(~pl.col("open"))
     sends = _moves(made, receive.group, owing, waiter)
     got = facts.call_table.of_rank(waiter).filter(pl.col("record") <= row["record"])
-    regular = _between(got, _moves(got, receive.group, owing, waiter))
+    regular = _between(got["token"].to_list(), _moves(got, receive.group, owing, waiter))
     if len(regular) < _FEWEST or len({*regular}) != 1:
         return None
     found = _gap(made, sends)
@@ -117,18 +120,17 @@ def _moves(calls: pl.DataFrame, group: int, source: int, to: int) -> list[int]:
     return calls.select(of_pair.fill_null(value=False).arg_true()).to_series().to_list()
 
 
-def _between(calls: pl.DataFrame, at: list[int]) -> list[tuple[int, ...]]:
+def _between(tokens: list[int], at: list[int]) -> list[tuple[int, ...]]:
     """What was made between one of these rows and the next; what came before the first of them is its own matter."""
-    tokens = calls["token"].to_list()
     return [tuple(tokens[one + 1 : other]) for one, other in pairwise(at)]
 
 
 def _gap(calls: pl.DataFrame, sends: list[int]) -> Gap | None:
     """The one place where two rounds follow each other with one message between them."""
-    rounds = _between(calls, sends)
+    tokens = calls["token"].to_list()
+    rounds = _between(tokens, sends)
     if len(rounds) < _FEWEST:
         return None
-    tokens = calls["token"].to_list()
     (usual, count), *_ = Counter(rounds).most_common(1)
     tail = tuple(tokens[sends[-1] + 1 :])
     doubled = [nth for nth, one in enumerate(rounds) if one != usual]
@@ -140,7 +142,7 @@ def _gap(calls: pl.DataFrame, sends: list[int]) -> Gap | None:
 
     if [rounds[nth] for nth in doubled] == [usual + usual] and not tail:
         last = sends[doubled[0]] + len(usual)
-        return Gap(len(sends) + 1, len(sends), row(last), row(last + 1), row(sends[0]))
+        return Gap(len(sends), row(last), row(last + 1), row(sends[0]))
     if not doubled and tail == usual:
-        return Gap(len(sends) + 1, len(sends), row(len(tokens) - 1), None, row(sends[0]))
+        return Gap(len(sends), row(len(tokens) - 1), None, row(sends[0]))
     return None

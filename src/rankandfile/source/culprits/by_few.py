@@ -31,6 +31,12 @@ _RAN_OUT = Heuristic(
 )
 
 
+def upon_its_own(found: FoundLine) -> bool:
+    """It is decided by what varies from rank to rank, and is not what each rank is in the job."""
+    reason = found.reason
+    return reason is not None and reason.level == "varying" and reason.source not in ON_RANK
+
+
 def who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """A loop over what a call hands out of the rank's own data was over on one side, and no fewer go round once more.
     What an object holds is another matter: it may be as long as it should be, and the call too many."""
@@ -52,7 +58,7 @@ def who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
 def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """Upon what is their own, a few exchanged gradients in another backward pass than most."""
     few, many = sorted(sides(divergence), key=lambda side: len(side.members))
-    if found.reason is None or found.reason.level != "varying" or found.reason.source in ON_RANK:
+    if not upon_its_own(found):
         return None
     if 2 * len(few.members) > len(many.members) or _FEWER.off:
         return None
@@ -68,7 +74,7 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
     """What was added since a library asked last says which calls it makes: upon their own data, few added otherwise."""
     few, many = sorted(sides(divergence), key=lambda side: len(side.members))
     suspects = {one.rank for one in verdict.suspects}
-    if found.reason is None or found.reason.level != "varying" or found.reason.source in ON_RANK:
+    if not upon_its_own(found):
         return None
     if 2 * len(few.members) > len(many.members) or suspects - {*few.members} or _FEWER.off:
         return None
@@ -84,12 +90,7 @@ def who_asked_for_it(verdict: Verdict, found: FoundLine, divergence: CodeDiverge
     """Upon what is its own, a side asked its framework for what the other did not ask for, and no fewer did not."""
     others = [side for side in sides(divergence) if side.members != found.singled]
     suspects = {one.rank for one in verdict.suspects}
-    if (
-        found.reason is None
-        or found.reason.level != "varying"
-        or found.reason.source in ON_RANK
-        or _ASKED.off
-    ):
+    if not upon_its_own(found) or _ASKED.off:
         return None
     if len(others) != 1 or len(found.singled) > len(others[0].members) or suspects - {*found.singled}:
         return None

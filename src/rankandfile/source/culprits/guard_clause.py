@@ -15,7 +15,7 @@ from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine
 
-from .by_few import ON_RANK
+from .by_few import upon_its_own
 from .ways import CAUSES_OF_JUMPS, guard_of, way_of_each
 
 _TURNED_BACK = Heuristic(
@@ -31,14 +31,7 @@ def who_turned_back(
     None where more ranks were turned back than went on: then to go on is the exception. Nor where some of those who
     wait are on neither side: theirs may be the way that is not meant."""
     guard = guard_of(found)
-    if (
-        guard is None
-        or found.decision is None
-        or found.decision.branching.guessed
-        or found.reason is None
-        or found.reason.level != "varying"
-        or found.reason.source in ON_RANK
-    ):
+    if guard is None or found.decision is None or found.decision.branching.guessed or not upon_its_own(found):
         return None
     side = way_of_each(found.decision, divergence).get("taken")
     if side is None or _goes_on_inside(found, guard, side) or _TURNED_BACK.off:

@@ -55,8 +55,7 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
             return found
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
-    found = found or owed_in_circle(search, verdict)
-    found = found or diverged(search, verdict)
+    found = found or owed_in_circle(search, verdict) or diverged(search, verdict)
     if found is None or found.kind == "held":
         # That all stand at one line says less than that one of them has come there by another way.
         found = left_loop(search, verdict, stages) or found

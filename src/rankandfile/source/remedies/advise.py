@@ -37,9 +37,6 @@ def remedies_of(problem: Problem, code: Code, plain: bool) -> list[Remedy]:
     found = patches(problem, code, plain)
     made = [_remedy(patch) for patch in found if isinstance(patch, Patch)]
     refused = [refusal for refusal in found if isinstance(refusal, Refusal) and refusal.pattern]
-    if problem.guessed:
-        # Nothing is to be done by hand either before more is known: what tells it is the card's next step.
-        return []
     return made or [Remedy(title=BY_HAND, text=_sentence(r.words)) for r in refused[:1]]
 
 

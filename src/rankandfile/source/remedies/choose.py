@@ -25,6 +25,16 @@ def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[
     place = place_of(problem, code)
     if place is None:
         return [Refusal("", f"the source shows no decision at {problem.file}:{problem.line}")]
+    if problem.guessed:
+        # No pattern's matter, and nothing to be done by hand either: first it has to be known.
+        return [
+            Refusal(
+                "",
+                f"no call was recorded, and who went wrong at line {problem.line}, or in what way, stacks and logs "
+                "alone do not tell: a change there may hang in another place. Confirm it first, by a probe or by "
+                "dumps.",
+            )
+        ]
     found = [
         answer
         for pattern in patterns()
@@ -51,13 +61,6 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
                 pattern.name,
                 f"nothing shows that all ranks come to line {place.problem.line}, and who does not would not answer a "
                 "vote there: decide where all of them pass.",
-            )
-        if place.problem.guessed:
-            return Refusal(
-                pattern.name,
-                f"no call was recorded, and who went wrong at line {place.problem.line}, or in what way, stacks and "
-                "logs alone do not tell: a change there may hang in another place. Confirm it first, by a probe or by "
-                "dumps.",
             )
         if pattern.meets and place.problem.unexplained:
             return Refusal(

@@ -118,6 +118,8 @@ def without_sync(place: PlaceToMend, run: list[ast.AST]) -> bool:
 
 def own_sync(place: PlaceToMend, run: list[ast.AST]) -> ast.expr | None:
     """The test upon which gradients are kept on the rank, where it may come out otherwise on another one."""
+    if not without_sync(place, run):
+        return None
     found = [(place.in_program, node) for node in run]
     for node in run:
         for definition in called(place.code, place.module, node):
