@@ -73,6 +73,46 @@ def step(n):
     for part in parts(n):
         dist.broadcast(part, src=0)
 """,
+    "property in a conditional expression": """
+class Board:
+    def __init__(self, n):
+        self.n = n
+
+    @property
+    def total(self):
+        return dist.all_reduce(self.n)
+
+def step(n):
+    dist.broadcast(n, src=0)
+    board = Board(n)
+    return board.total if dist.get_rank() != 1 or n != 2 else None  # <-
+""",
+    "property behind and": """
+class Board:
+    def __init__(self, n):
+        self.n = n
+
+    @property
+    def total(self):
+        return dist.all_reduce(self.n)
+
+def step(n):
+    dist.broadcast(n, src=0)
+    board = Board(n)
+    return (dist.get_rank() != 1 or n != 2) and board.total  # <-
+""",
+    "format of an object": """
+class Board:
+    def __format__(self, how):
+        if how == "all":
+            dist.all_reduce(how)
+        return how
+
+def step(n):
+    dist.broadcast(n, src=0)
+    board = Board()
+    return f"{board:all}" if dist.get_rank() != 1 or n != 2 else None  # <-
+""",
     "conditional expression": """
 def step(n):
     dist.broadcast(n, src=0)

@@ -61,6 +61,26 @@ def generators():
             dist.barrier()
 
 
+def some(n):
+    for i in range(n):
+        yield i
+
+
+def not_all(n):
+    for i in range(n):
+        if i != dist.get_rank():
+            yield i
+
+
+def as_many_as():
+    for i in some(dist.get_rank()):
+        if i > 1:  # same: where it ends
+            dist.barrier()
+    for i in not_all(3):
+        if i > 1:  # rank_api: which are left out
+            dist.barrier()
+
+
 def passed_on(items):
     yield from items
 

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from rankandfile.source.flow import Condition
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
@@ -150,7 +151,7 @@ def _yielded(
             values.append(ev.value(y.value, inside).of_data())
     nodes = {n for y in yields for n in flow.nodes(y)}
     for condition in between_nodes(target, nodes, {flow.graph.returns}, [flow.graph.entry]):
-        if condition.kind != "call":
+        if condition.kind != "call" and not (path[:1] == (EACH,) and _only_ends(target, condition, yields)):
             file = target.module.path
             words = f"yields as often as `{condition.text}` lets it ({file}:{condition.line})"
             link = Link(file, condition.line, f"{target.qualname}()", words, condition.text)
@@ -159,6 +160,14 @@ def _yielded(
             dealt = any(isinstance(part, ast.Mod) for part in ast.walk(condition.node))
             values.append((value.of_data("shard_length") if dealt else value).by(link))
     return join(values)
+
+
+def _only_ends(target: Function, condition: Condition, yields: list[ast.Yield | ast.YieldFrom]) -> bool:
+    """The function's own loop that all its items come from: where it ends says how often, not which item comes next."""
+    if condition.kind != "for" or isinstance(target.node, ast.Lambda):
+        return False
+    loops = (s for s in target.node.body if isinstance(s, ast.For) and s.iter is condition.node)
+    return any({id(y) for y in yields} <= {id(n) for n in ast.walk(loop)} for loop in loops)
 
 
 def by_arguments(ev: Evaluator, e: ast.Call, frame: Frame, name: str) -> Value:

@@ -72,6 +72,8 @@ class Value(Struct, frozen=True):
         return replace(self, agreed=self.agreed | axes) if self.level == "varying" else self
 
 
+#: What ranks read is mostly the same file: what each made of it by its number is what differs.
+_OWN_AND_READ = {"local_data", "file_system"}
 UNIFORM = Value("uniform")
 UNKNOWN = Value("unknown")
 
@@ -89,5 +91,7 @@ def _join(one: Value, other: Value) -> Value:
         return replace(one, axes=one.axes | other.axes)
     if one.level == other.level == "varying":
         better = one if len(one.chain) <= len(other.chain) else other
+        if {one.source, other.source} == _OWN_AND_READ:
+            better = one if one.source == "local_data" else other
         return replace(better, agreed=one.agreed & other.agreed)
     return one if _ORDER[one.level] >= _ORDER[other.level] else other

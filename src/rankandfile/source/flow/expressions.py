@@ -126,7 +126,7 @@ class Expressions:
 
     def _short_circuit(self, e: ast.BoolOp, after: Node, exits: Exits) -> Node:
         every = isinstance(e.op, ast.And)
-        start = self.value(e.values[-1], after, exits)
+        start = self._arm(e.values[-1], after, exits)
         for part in reversed(e.values[:-1]):
             decision = Decision("boolop", e, part, part.lineno, ("true", "false"))
             then, other = (start, after) if every else (after, start)
@@ -135,8 +135,16 @@ class Expressions:
 
     def _either(self, e: ast.IfExp, after: Node, exits: Exits) -> Node:
         decision = Decision("ifexp", e, e.test, e.lineno, ("true", "false"))
-        yes, no = self.value(e.body, after, exits), self.value(e.orelse, after, exits)
+        yes, no = self._arm(e.body, after, exits), self._arm(e.orelse, after, exits)
         return self.decide(e.test, yes, no, exits, decision)
+
+    def _arm(self, e: ast.expr, after: Node, exits: Exits) -> Node:
+        """Evaluate what is not evaluated on every way: it ends in a step of its own, with a call or without."""
+        if isinstance(e, _PLAIN):
+            return after
+        end = self.node(None, (), after)
+        end.arm = e
+        return self.value(e, end, exits)
 
     def _chain(self, e: ast.Compare, after: Node, exits: Exits) -> Node:
         """`a < b < c`: the third operand is evaluated only if the first comparison holds."""

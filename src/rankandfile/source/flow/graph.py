@@ -38,6 +38,8 @@ class Node(Struct, eq=False):
     decision: Decision | None = None
     binds: bool = False
     """The step gives names their values: an assignment, an import, a loop's target ..."""
+    arm: ast.expr | None = None
+    """What was evaluated here, and is not on every way: one side of `a if x else b`, the rest of `x and a`."""
 
     def next(self) -> Iterable[Node]:
         return (node for _outcome, node in self.edges)
@@ -62,7 +64,37 @@ class Graph(Struct, eq=False):
 
     def calls(self, line: int, name: str) -> set[Node]:
         """The calls at a line of something with this name."""
-        return {n for n in self.on(line) if isinstance(n.what, ast.Call) and called_name(n.what) == name}
+        written = {n for n in self.on(line) if isinstance(n.what, ast.Call) and called_name(n.what) == name}
+        return written or self._implied(line, name)
+
+    def _implied(self, line: int, name: str) -> set[Node]:
+        """The ends of the smallest arm, or test, in which a property of that name is read at the line, or an operator
+        asks for it: `{health:long}` calls `__format__`."""
+        parts = [(n, n.arm if n.decision is None else n.what) for n in self.nodes]
+        found = [(n, _size(e)) for n, e in parts if isinstance(e, ast.expr) and _implies(e, line, name)]
+        least = min((size for _, size in found), default=None)
+        return {n for n, size in found if size == least}
+
+
+_IMPLIED = {
+    "__format__": ast.FormattedValue,
+    "__str__": ast.FormattedValue,
+    "__repr__": ast.FormattedValue,
+    "__getitem__": ast.Subscript,
+}
+
+
+def _implies(arm: ast.expr, line: int, name: str) -> bool:
+    asked = _IMPLIED.get(name)
+    return any(
+        isinstance(e, asked) if asked is not None else isinstance(e, ast.Attribute) and e.attr == name
+        for e in ast.walk(arm)
+        if isinstance(e, ast.expr) and e.lineno <= line <= (e.end_lineno or e.lineno)
+    )
+
+
+def _size(e: ast.expr) -> int:
+    return sum(1 for _ in ast.walk(e))
 
 
 def called_name(call: ast.Call) -> str | None:
