@@ -19,6 +19,7 @@ from .divergence_point import DivergencePoint, place_of
 from .in_groups import in_groups
 from .in_programs import earlier_in_programs, in_programs
 from .lag_between_groups import lag_between_groups
+from .out_of_round import out_of_round
 from .past_the_call import passed
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _divergence_of(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | Non
         if lag is not None:
             return lag
     if found is not None:
-        return earlier_in_programs(facts, found)
+        return out_of_round(facts, found) or earlier_in_programs(facts, found)
     found = in_programs(facts, wait_end) if wait_end.kind in ("cycle", "absent") else None
     return found or (_stands_past(facts, wait_end) if wait_end.kind == "absent" else None)
 

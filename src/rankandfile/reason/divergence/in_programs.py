@@ -39,7 +39,7 @@ def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergenceP
     sure = diverged.difference.confirmed > 0 or diverged.difference.kind == "substituted"
     if not sure:
         return found
-    result = _from_program(facts, diverged, found.culprits, found.normal)
+    result = from_program(facts, diverged, found.culprits, found.normal)
     return replace(placed(facts, result) if result.kind == "substituted" else result, other=found.other)
 
 
@@ -79,7 +79,7 @@ def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     first = max(divergences.values(), key=lambda p: p.difference.confirmed)
     culprits = tuple(sorted(r for r, p in divergences.items() if p.difference.kind == first.difference.kind))
     normal = tuple(r for r in (*wait_end.ranks, *wait_end.victims) if r not in culprits)
-    found = _from_program(facts, first, culprits, tuple(sorted(normal)))
+    found = from_program(facts, first, culprits, tuple(sorted(normal)))
     if wait_end.kind == "cycle" and _may_be_theirs(facts, wait_end, culprits):
         return None
     if found.kind == "substituted":
@@ -122,7 +122,7 @@ def _gone_past(facts: WaitFacts, wait_end: WaitEnd, found: DivergencePoint) -> D
     return found
 
 
-def _from_program(
+def from_program(
     facts: WaitFacts, diverged: ProgramDivergence, culprits: tuple[int, ...], normal: tuple[int, ...]
 ) -> DivergencePoint:
     expected = lookup.call_of_record(facts, *diverged.expected) if diverged.expected else None
