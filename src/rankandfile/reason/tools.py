@@ -58,4 +58,5 @@ from rankandfile.reason.waits.in_words import (
 from rankandfile.reason.waits.patience import Patience, late_to_end, patience
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 
-from .divergence.divergence_point import DivergencePoint
+from .divergence.divergence_point import DivergencePoint as DivergencePoint
+from .divergence.divergence_point import who_made_it as who_made_it

@@ -169,3 +169,25 @@ def test_the_source_tells_which_other_group_only_some_come_to_make(
     assert verdict.location is not None
     assert verdict.location.line == source.splitlines().index(line) + 1
     assert (verdict.confidence, blamed(verdict)) == ("supported", [3])
+
+
+@pytest.mark.parametrize(("size", "cause"), [(3072, "group_mismatch"), (48, "size_mismatch")])
+def test_who_lacks_elsewhere_in_the_call_of_that_size_made_it_on_the_wrong_group(
+    size: int, cause: str
+) -> None:
+    """One helper averages what all have over all, and what two of them have over those: its line is the same."""
+    site = "grads.py:16"
+
+    def step(rank: int, over: str, size: int = 3072) -> list[Step]:
+        dense = [Call(WORLD, "all_reduce", 32, site), Call(WORLD, "all_reduce", 32, site)]
+        return [dense[0], Call(over, "all_reduce", size, site), dense[1]]
+
+    own = {rank: f"pair{rank % 2}" for rank in range(4)}
+    programs = {rank: loop(step(rank, own[rank]), 6) for rank in range(4)}
+    programs[3] = [*loop(step(3, "pair1"), 4), *step(3, WORLD, size)]
+    verdict = best(case_of(Job({WORLD: list(range(4)), "pair0": [0, 2], "pair1": [1, 3]}, programs)))
+    assert (verdict.cause, blamed(verdict)) == (cause, [3]), verdict.sentence
+    if cause == "group_mismatch":
+        assert (
+            "ranks 0 and 2 ask for another; rank 1 waits for it in the call of that size" in verdict.sentence
+        )

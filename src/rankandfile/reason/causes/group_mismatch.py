@@ -18,6 +18,7 @@ from rankandfile.reason.toolbox import (
     pending_row,
     pl,
     waiting_sentence,
+    who_made_it,
 )
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -93,6 +94,41 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=in_document.evidence(facts, p),
         # The call itself is made by all, each on a group: nobody took a branch to it.
         instead_of="rank_conditional",
+        contradicted_by="a branch on which the call belongs to that group",
+    )
+
+
+@finder(precedence=22)
+def missed_on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """It asks for another size than its peers, and lacks in the call of that very size and line on another group."""
+    p = find_divergence(facts, wait_end)
+    if p is None or not p.culprits or p.kind != "argument" or p.came is None or p.came["stack"] is None:
+        return None
+    came, p = p.came, who_made_it(facts, p)
+    for call in facts.waits.pending:
+        row = pending_row(facts, call) if {*p.culprits} <= {*call.lacking} and call.group != p.group else None
+        if row is not None and (row["stack"], row["terms"]) == (came["stack"], came["terms"]):
+            break
+    else:
+        return None
+    made, meant = (lookup.group_words(facts, group) for group in (p.group, call.group))
+    size = lookup.size_words(facts, came)
+    return Finding(
+        cause=CAUSE.word,
+        confidence="supported",
+        sentence=told(
+            f"{upper(ranks_words(p.culprits))} made the {lookup.call_words(facts, came)} with size {size} on group "
+            f"{made}, where {ranks_words(p.normal)} {verb(p.normal, 'asks', 'ask')} for another; "
+            f"{ranks_words(call.waiting)} {verb(call.waiting, 'waits', 'wait')} for "
+            f"{verb(p.culprits, 'it', 'them')} in the call of that size on group {meant}.",
+            waiting_sentence(facts, wait_end, p.culprits),
+        ),
+        culprits=p.culprits,
+        doing=dict.fromkeys(p.culprits, "made the call on another group"),
+        divergence=in_document.divergence(facts, p, "argument", detail=True),
+        location=lookup.location_of(facts, came),
+        evidence=(*in_document.evidence(facts, p), lookup.evidence_of(row)),
+        instead_of="size_mismatch",
         contradicted_by="a branch on which the call belongs to that group",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
@@ -68,6 +69,14 @@ def own_group(facts: WaitFacts, rank: int, group: int) -> int:
 def calls_before(facts: WaitFacts, row: lookup.Row) -> pl.DataFrame:
     """All calls that the rank of this one made before it."""
     return facts.call_table.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
+
+
+def who_made_it(facts: WaitFacts, p: DivergencePoint) -> DivergencePoint:
+    """Who has not come to the call asked for nothing in it: the same, of those alone that have a record of it."""
+    calls = facts.call_table.of_group(p.group).filter(pl.col("slot") == p.slot)
+    made = {*calls["rank"].to_list()}
+    one, other = (tuple(rank for rank in side if rank in made) for side in (p.normal, p.other))
+    return replace(p, normal=one, other=other)
 
 
 def made_before(facts: WaitFacts, p: DivergencePoint) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import polars as pl
-from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.divergence import in_document
-from rankandfile.reason.divergence.divergence_point import DivergencePoint
+from rankandfile.reason.divergence.divergence_point import DivergencePoint, who_made_it
 from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
@@ -41,11 +40,7 @@ def _difference(facts: Facts, p: DivergencePoint) -> str | None:
 
 
 def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, what: str) -> Finding:
-    made = _who_made_it(facts, p)
-    # Who has not come to the call asked for nothing in it.
-    p = replace(
-        p, normal=tuple(r for r in p.normal if r in made), other=tuple(r for r in p.other if r in made)
-    )
+    p = who_made_it(facts, p)
     assert p.expected is not None and p.came is not None
     ours, theirs = lookup.size_words(facts, p.expected), lookup.size_words(facts, p.came)
     where = p.place
@@ -83,11 +78,6 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
         contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
         alternatives=() if p.culprits else _both(p, cause),
     )
-
-
-def _who_made_it(facts: Facts, p: DivergencePoint) -> set[int]:
-    calls = facts.call_table.of_group(p.group).filter(pl.col("slot") == p.slot)
-    return {*calls["rank"].to_list()}
 
 
 def _of_several_sizes(facts: Facts, p: DivergencePoint) -> bool:
