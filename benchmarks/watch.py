@@ -6,7 +6,8 @@ line of `raf run`, and whether it names the right rank and both places. Healthy 
 among them, must get no line at all.
 
 `--fleet`: digests of 100,000 simulated ranks in four families of 512 groups, once a second through the tree of ranks,
-nodes, racks and the job. One rank parts; how long until the top knows, and what each tier costs.
+nodes, racks and the job. One rank parts; how long until the top knows, and what each tier costs. With `--redis`, what
+one tier leaves the next one reads in a Redis, started here.
 """
 
 from __future__ import annotations
@@ -20,10 +21,17 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from support.capture.redis_server import redis_server
+
+from rankandfile.capture.meet.redis_place import RedisPlace
 from rankandfile.capture.sentinel.history import KEPT_STEPS, rolled
 from rankandfile.capture.sentinel.tree import Row, apart, merged, rows_of
 from rankandfile.model.digest import Digest, Prefix, Standing
@@ -161,48 +169,86 @@ def groups_of(rank: int) -> tuple[int, ...]:
     return (rank * GROUPS // RANKS, rank % GROUPS, rank // NODE % GROUPS, rank // 64 % GROUPS)
 
 
-def fleet(rounds: int) -> list[str]:
-    fleet, encode, last = Fleet(), msgspec.msgpack.encode, 5000
+class Left:
+    """What one tier leaves for the next: here, or in a Redis."""
+
+    def __init__(self, url: str | None) -> None:
+        self.place = RedisPlace(url, "fleet") if url is not None else None
+        self._kept: dict[str, bytes] = {}
+        self.took = {"put": 0.0, "get": 0.0}
+        self.carried = 0
+
+    def put(self, name: str, data: bytes) -> None:
+        began = time.monotonic()
+        if self.place is None:
+            self._kept[name] = data
+        else:
+            self.place.put(name, data)
+        self.took["put"] += time.monotonic() - began
+        self.carried += len(data)
+
+    def all_of(self, names: Sequence[str]) -> list[bytes]:
+        began = time.monotonic()
+        kept = [self._kept[name] for name in names] if self.place is None else self.place.get_all(names)
+        found = [data or b"" for data in kept]
+        self.took["get"] += time.monotonic() - began
+        self.carried += sum(map(len, found))
+        return found
+
+
+def fleet(rounds: int, url: str | None) -> list[str]:
+    fleet, encode, last, left = Fleet(), msgspec.msgpack.encode, 5000, Left(url)
     fleet.parted_at = last + 150
     cost: dict[str, list[float]] = {"node": [], "rack": [], "job": []}
     size: dict[str, list[int]] = {"node": [], "rack": []}
+    ways: list[float] = []
     found_after = None
     for _ in range(rounds):
         last += 100
         fleet.grow(last)
-        racks: list[bytes] = []
+        racks: list[str] = []
         for rack in range(0, RANKS, NODE * RACK):
-            nodes: list[bytes] = []
+            nodes: list[str] = []
             for node in range(rack, min(rack + NODE * RACK, RANKS), NODE):
                 digests = [fleet.digest(rank, last) for rank in range(node, min(node + NODE, RANKS))]
                 began = time.process_time()
-                nodes.append(encode(merged(rows_of(digests))))
+                data = encode(merged(rows_of(digests)))
                 cost["node"].append(time.process_time() - began)
-            size["node"] += map(len, nodes)
-            began = time.process_time()
-            rows = [row for data in nodes for row in msgspec.msgpack.decode(data, type=list[Row])]
-            racks.append(encode(merged(rows)))
+                size["node"].append(len(data))
+                nodes.append(f"node-{node}/watch")
+                left.put(nodes[-1], data)
+            began, since = time.process_time(), time.monotonic()
+            rows = [
+                row for data in left.all_of(nodes) for row in msgspec.msgpack.decode(data, type=list[Row])
+            ]
+            data = encode(merged(rows))
             cost["rack"].append(time.process_time() - began)
-        size["rack"] += map(len, racks)
-        began = time.process_time()
-        top = [row for data in racks for row in msgspec.msgpack.decode(data, type=list[Row])]
-        told = apart(top)
+            size["rack"].append(len(data))
+            racks.append(f"rack-{rack}")
+            left.put(racks[-1], data)
+            ways.append(time.monotonic() - since)
+        began, since = time.process_time(), time.monotonic()
+        told = apart(
+            [row for data in left.all_of(racks) for row in msgspec.msgpack.decode(data, type=list[Row])]
+        )
         cost["job"].append(time.process_time() - began)
+        top = time.monotonic() - since
         if told and found_after is None:
             found_after = last - fleet.parted_at
             assert all(one.rows[0].ranks == (BAD,) for one in told), told
             assert all(one.after < fleet.parted_at <= one.by for one in told)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     per = {tier: statistics.median(times) * 1000 for tier, times in cost.items()}
-    way = statistics.median(cost["node"]) + max(cost["rack"]) + max(cost["job"])
+    way = statistics.median(cost["node"]) + max(ways) + top
     once = found_after / 100 if found_after is not None else None
     top_in, rack_in = sum(size["rack"]) / rounds, sum(size["node"]) / len(size["node"]) * RACK
+    option = "" if url is None else " --redis"
     return [
-        f"`python benchmarks/watch.py --fleet`: {RANKS:,} ranks, {FAMILIES} families of {GROUPS} groups, a hundred "
-        f"calls a second in each group; rounds are a second apart. A rank that parted was known at the top, by its "
-        f"number and with the interval of the call, with the first round {once:.1f} s after it; from ring to "
-        f"top a round "
-        f"takes {way:.1f} s of computing. {memory:.0f} MB for all tiers together.",
+        f"`python benchmarks/watch.py --fleet{option}`: {RANKS:,} ranks, {FAMILIES} families of {GROUPS} groups, "
+        f"a hundred calls a second in each group; rounds are a second apart. A rank that parted was known at the top, "
+        f"by its number and with the interval of the call, with the first round {once:.1f} s after it; from ring to "
+        f"top a round takes {way:.1f} s. {memory:.0f} MB for all tiers together."
+        + (_of_redis(left, rounds) if left.place is not None else ""),
         "",
         "| tier | how many | reads, each second | time of a processor, each second |",
         "| --- | ---: | ---: | ---: |",
@@ -212,6 +258,18 @@ def fleet(rounds: int) -> list[str]:
     ]
 
 
+def _of_redis(left: Left, rounds: int) -> str:
+    """What it cost the server, for a second of the fleet."""
+    assert left.place is not None
+    told = left.place._redis.info()
+    busy = (told["used_cpu_user"] + told["used_cpu_sys"]) / rounds
+    most = told["used_memory_peak"] / 1e6
+    return (
+        f" One Redis carries {left.carried / rounds / 1e6:.0f} MB of it a second, in {busy:.1f} s of a processor and "
+        f"{most:.0f} MB of memory."
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -219,11 +277,13 @@ def main() -> None:
     parser.add_argument("--jobs", nargs="*", metavar="NAME", help="real programs; all without a name")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the healthy ones run")
     parser.add_argument("--fleet", type=int, metavar="ROUNDS", nargs="?", const=4, help="simulated ranks")
+    parser.add_argument("--redis", action="store_true", help="with --fleet: through a Redis, started here")
     arguments = parser.parse_args()
     if arguments.jobs is not None:
         print("\n".join(jobs(arguments.jobs, arguments.seconds)))
     if arguments.fleet:
-        print("\n".join(fleet(arguments.fleet)))
+        with redis_server() if arguments.redis else nullcontext() as url:
+            print("\n".join(fleet(arguments.fleet, url)))
 
 
 if __name__ == "__main__":

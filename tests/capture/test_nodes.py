@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import signal
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.capture.redis_server import redis_server
 from support.capture.waiting import until
 from support.capture.watched_jobs import Watched, alive
 from support.selected import asked_for, in_lab
@@ -60,20 +62,27 @@ def pairs(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, list[Watched]]]:
     pytest.importorskip("torch")
-    folder = tmp_path_factory.mktemp("nodes")
+    folder, ending = tmp_path_factory.mktemp("nodes"), contextlib.ExitStack()
+
+    def in_redis() -> list[Watched]:
+        pytest.importorskip("redis")
+        return two_nodes(folder / "redis", PLAIN, "--meet", ending.enter_context(redis_server()))
+
     start = {
         "store": lambda: two_nodes(folder / "store", TORCHRUN),
         "folder": lambda: two_nodes(folder / "folder", PLAIN, "--meet", str(folder / "shared")),
+        "redis": in_redis,
     }
     started = {how: start[how]() for how in asked_for(request, "how")}
     yield started
     for job in (job for pair in started.values() for job in pair):
         job.stop()
+    ending.close()
 
 
 @pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.parametrize("how", in_lab(["store", "folder"], ("folder",)))
+@pytest.mark.parametrize("how", in_lab(["store", "folder", "redis"], ("folder",)))
 def test_the_first_node_tells_whom_all_wait_for(pairs: dict[str, list[Watched]], how: str) -> None:
     """The culprit is on the second node, whose evidence the first one gets."""
     first, second = pairs[how]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -57,6 +57,9 @@ class JobStore:
         count, _, data = first.partition(b"\n")
         parts = [self._read(f"{name}#{number}") or b"" for number in range(1, int(count))]
         return b"".join([data, *parts])
+
+    def get_all(self, names: Sequence[str]) -> list[bytes | None]:
+        return [self.get(name) for name in names]
 
     def _read(self, key: str) -> bytes | None:
         return bytes(self._store.get(key)) if self._store.check([key]) else None

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 #: What a node has left and nobody has fetched is removed by the next job that comes here.
@@ -41,6 +42,9 @@ class SharedFolder:
             if not self._path.is_dir():
                 raise
             return None
+
+    def get_all(self, names: Sequence[str]) -> list[bytes | None]:
+        return [self.get(name) for name in names]
 
     def remove(self, member: str) -> None:
         shutil.rmtree(self._path / member, ignore_errors=True)

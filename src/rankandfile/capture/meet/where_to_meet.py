@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
 from rankandfile.capture.meet.job_store import JobStore
 from rankandfile.capture.meet.shared_folder import SharedFolder
 
-#: A shared folder, the job's own store, or nowhere.
-Meeting = Path | Literal["store"] | None
+
+class RedisUrl(str):
+    """redis://, rediss:// or unix://, with a password or without."""
+
+
+#: A shared folder, a Redis, the job's own store, or nowhere.
+Meeting = Path | RedisUrl | Literal["store"] | None
 
 #: Two jobs that use one folder at the same time differ in one of these; the nodes of one job in none.
 _SAME_ON_ALL = (
@@ -29,14 +34,23 @@ def place(wanted: Meeting, told: Mapping[str, str]) -> Callable[[], MeetingPlace
     """How to get there, with what a rank was started with; None if the job has one node, or no place."""
     if not _several_nodes(told):
         return None
+    key = "\0".join(told.get(name, "") for name in _SAME_ON_ALL)
+    job = f"job-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
     if isinstance(wanted, Path):
-        key = "\0".join(told.get(name, "") for name in _SAME_ON_ALL)
-        folder = wanted / f"job-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+        folder = wanted / job
         return lambda: SharedFolder(folder)
+    if isinstance(wanted, RedisUrl):
+        return lambda: _in_redis(wanted, job)
     host, port = told.get("MASTER_ADDR", ""), told.get("MASTER_PORT", "")
     if wanted is None or not host or not port.isdigit() or importlib.util.find_spec("torch") is None:
         return None
     return lambda: JobStore(host, int(port))
+
+
+def _in_redis(url: str, job: str) -> MeetingPlace:
+    from rankandfile.capture.meet.redis_place import RedisPlace
+
+    return RedisPlace(url, job)
 
 
 def _several_nodes(told: Mapping[str, str]) -> bool:
@@ -69,6 +83,9 @@ class MeetingPlace(Protocol):
 
     def get(self, name: str) -> bytes | None:
         """What was put last."""
+
+    def get_all(self, names: Sequence[str]) -> list[bytes | None]:
+        """The same of each of these."""
 
     def remove(self, member: str) -> None:
         """Everything of this member."""

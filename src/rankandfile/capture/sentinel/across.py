@@ -1,7 +1,8 @@
 """The sentinels of a job's nodes among themselves, where the nodes meet anyway.
 
 Once a second each node leaves its rows. The one that speaks for all compares them; where two rows of a group differ, it
-asks for the calls of both between the numbers at which they agree and differ, and finds the first one among them.
+asks for the calls of both between the numbers at which they agree and differ, and finds the first one among them. Of
+many nodes some dozens are a block, and the one that speaks for all reads what the first of each block says for it.
 """
 
 from __future__ import annotations
@@ -14,65 +15,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.where_to_meet import MeetingPlace
+from rankandfile.capture.sentinel.blocks import block, blocks_of, combined, word_name
 from rankandfile.capture.sentinel.clocks import Clocks
 from rankandfile.capture.sentinel.digests import digest
 from rankandfile.capture.sentinel.history import Call, History
 from rankandfile.capture.sentinel.parting import Parted, differing
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.telling import group_name
-from rankandfile.capture.sentinel.tree import Row, apart, merged, rows_of
-from rankandfile.model.digest import Finding, Frame
+from rankandfile.capture.sentinel.tree import apart, merged, rows_of
+from rankandfile.capture.sentinel.words_of_nodes import Excerpt, Handed, Word, understood
+from rankandfile.model.digest import Finding
 
 #: Between two rounds; how often it is asked who is there; how long a word stands.
 EVERY_S, MEMBERS_S, FRESH_S = 1.0, 5.0, 10.0
 #: Calls that are handed over of one group: what leads to the first difference, and its past.
 BEFORE, MOST = 64, 1024
-
-
-class Handed(Struct, frozen=True, array_like=True):
-    """A call, as another node is told of it; its path by its place in `Excerpt.paths`."""
-
-    asked: int
-    path: int
-    wall_ns: int
-    words: str
-    place: int
-
-
-class Excerpt(Struct, frozen=True):
-    """Calls of one group, without gaps."""
-
-    ranks: tuple[int, ...]
-    """Those of the node that have made the same ones."""
-    first: int
-    calls: tuple[Handed, ...]
-    paths: tuple[tuple[Frame, ...], ...]
-
-
-class Word(Struct, frozen=True, omit_defaults=True):
-    """What a node leaves."""
-
-    first: int = 1 << 30
-    """Its lowest rank: the node with the lowest of all compares."""
-    count: int = 0
-    """How often it has spoken."""
-    rows: tuple[Row, ...] = ()
-    names: dict[str, str] = {}
-    """Id of a group -> how people call it."""
-    asks: dict[str, tuple[int, int]] = {}
-    """Of whoever speaks: group -> the numbers between which calls are wanted."""
-    handed: dict[str, tuple[Excerpt, ...]] = {}
-    told: tuple[str, ...] = ()
-    """Groups of which the node has told by itself."""
-    host: str = ""
-    time: float = 0.0
-    """When this was said, by the clock of its host."""
-    ends: str = ""
-    """It ends the job, and why: so do the others."""
 
 
 class Found(NamedTuple):
@@ -98,7 +58,9 @@ class Across:
         """Another node ends the job, and why."""
         self._clocks = Clocks()
         self._told: set[str] = set()
-        self._members: list[str] = []
+        self._near: list[str] = []
+        """The other nodes of the block."""
+        self._blocks, self._number = 1, 0
         self._heard_last: dict[str, tuple[bytes, float]] = {}
         self._looked, self._count = -MEMBERS_S, 0
         threading.Thread(target=self._run, name="raf-sentinel", daemon=True).start()
@@ -117,29 +79,56 @@ class Across:
         mine, now = self.own, time.monotonic()
         if now - self._looked > MEMBERS_S:
             self._looked = now
-            self._members = [name for name in place.members() if name != self._nodes.own]
-        fresh = {name: word for name in self._members if (word := self._heard(place, name, now)) is not None}
+            members = {*place.members(), self._nodes.own}
+            self._blocks = blocks_of(len(members))
+            self._number = block(self._nodes.own, self._blocks)
+            near = [name for name in sorted(members) if block(name, self._blocks) == self._number]
+            self._near = [name for name in near if name != self._nodes.own]
+        fresh = self._all_heard(place, {name: f"{name}/watch" for name in self._near}, now)
         first = min(fresh, key=lambda name: fresh[name].first, default=None)
         if first is None or mine.first < fresh[first].first:
-            self.asks = self._compare([mine, *fresh.values()])
-            hosts = {name: word.host for name, word in fresh.items() if word.host != mine.host}
-            if (apart := self._clocks.apart(hosts, mine.host, time.time())) is not None:
-                self.clocks.append(apart)
+            self._speak_for_all(place, mine, fresh, now)
         else:
             self.asks = fresh[first].asks
         self.ended = self.ended or next((word.ends for word in fresh.values() if word.ends), "")
         self._count += 1
-        mine = msgspec.structs.replace(mine, asks=self.asks, count=self._count, time=time.time())
-        place.put(f"{self._nodes.own}/watch", msgspec.msgpack.encode(mine))
+        place.put(f"{self._nodes.own}/watch", msgspec.msgpack.encode(self._said(mine)))
 
-    def _heard(self, place: MeetingPlace, name: str, now: float) -> Word | None:
+    def _said(self, word: Word) -> Word:
+        return msgspec.structs.replace(word, asks=self.asks, count=self._count, time=time.time())
+
+    def _speak_for_all(self, place: MeetingPlace, mine: Word, fresh: Mapping[str, Word], now: float) -> None:
+        """For those of the block; and for all, where no block has a lower rank."""
+        words, heard = [mine, *fresh.values()], dict(fresh)
+        if self._blocks > 1:
+            ours = combined(words)
+            others = (number for number in range(self._blocks) if number != self._number)
+            heads = self._all_heard(place, {n: n for n in (word_name(k, self._blocks) for k in others)}, now)
+            self.ended = self.ended or next((word.ends for word in heads.values() if word.ends), "")
+            lowest = min(heads.values(), key=lambda word: word.first, default=ours)
+            words = [ours, *heads.values()] if ours.first <= lowest.first else []
+            heard |= heads
+            self.asks = self._compare(words) if words else lowest.asks
+            place.put(word_name(self._number, self._blocks), msgspec.msgpack.encode(self._said(ours)))
+        else:
+            self.asks = self._compare(words)
+        hosts = {name: word.host for name, word in heard.items() if word.host != mine.host}
+        if words and (apart := self._clocks.apart(hosts, mine.host, time.time())) is not None:
+            self.clocks.append(apart)
+
+    def _all_heard(self, place: MeetingPlace, names: Mapping[str, str], now: float) -> dict[str, Word]:
+        """Who of these -> what each says under that name."""
+        left = place.get_all(list(names.values()))
+        heard = {who: self._heard(who, data or b"", now) for who, data in zip(names, left, strict=True)}
+        return {who: word for who, word in heard.items() if word is not None}
+
+    def _heard(self, name: str, data: bytes, now: float) -> Word | None:
         """What another says, if it has said something new lately: an earlier attempt leaves its last words."""
-        data = place.get(f"{name}/watch") or b""
         before = self._heard_last.get(name)
         if before is None or before[0] != data:
             # What is there when we come may be old.
             self._heard_last[name] = before = (data, now if before is not None else -FRESH_S)
-        word = _read(data) if now - before[1] < FRESH_S else None
+        word = understood(data) if now - before[1] < FRESH_S else None
         if word is not None and before[1] == now and word.time:
             self._clocks.hear(name, word.time, time.time())
         return word
@@ -166,14 +155,6 @@ class Across:
                 name = next((word.names[one.group] for word in words if one.group in word.names), one.group)
                 self.found.append(Found(one.group, name, parted, excerpts))
         return {one.group: (one.after, one.by) for one in differ}
-
-
-def _read(data: bytes) -> Word | None:
-    """What another has left, which may be anything."""
-    try:
-        return msgspec.msgpack.decode(data, type=Word)
-    except (msgspec.DecodeError, RecursionError):
-        return None
 
 
 def _history(excerpt: Excerpt) -> History:

@@ -12,6 +12,7 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.asking import choice_of
 from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError, told_as
+from rankandfile.cli.extras import brought_by
 from rankandfile.cli.linting.flagged_sites import FlaggedSites, source_of
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
@@ -82,9 +83,9 @@ def run(
         str,
         Option(
             "--meet",
-            metavar="DIR|store|none",
-            help="Where the raf run of each node meets the others: a folder that all nodes see, the job's own "
-            "TCPStore, or nowhere, each with a verdict of its own.",
+            metavar="DIR|redis://HOST|store|none",
+            help="Where the raf run of each node meets the others: a folder that all nodes see, a Redis, the job's "
+            "own TCPStore, or nowhere, each with a verdict of its own.",
         ),
     ] = "store",
     investigate: Annotated[
@@ -203,4 +204,10 @@ def run(
 def _place(meet: str) -> Meeting:
     if meet == "store":
         return "store"
+    if meet.startswith(("redis://", "rediss://", "unix://")):
+        from rankandfile.capture.meet.where_to_meet import RedisUrl
+
+        with brought_by("redis", "nodes that meet in a Redis need its client", "redis"):
+            import redis  # noqa: F401 - missed before the job starts, and not when it hangs
+        return RedisUrl(meet)
     return None if meet == "none" else Path(meet)
