@@ -1,4 +1,4 @@
-# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make browser`.
+# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make browser`, `make servers`.
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -52,4 +52,7 @@ ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
 	for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name && exit; done; \
 	$(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core
-.PHONY: test lab field quick lint docs record screenshots site bench fuzz browser
+# Redis for the tests of fleets, which are skipped without one.
+servers:
+	command -v redis-server || { $(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q --no-install-recommends redis-server; }
+.PHONY: test lab field quick lint docs record screenshots site bench fuzz browser servers

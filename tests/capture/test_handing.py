@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rankandfile.capture.sentinel import handing
-from rankandfile.capture.sentinel.handing import Handing, archive
+from rankandfile.capture.tower import handing
+from rankandfile.capture.tower.handing import Handing, archive
 
 
 def case(folder: Path) -> Path:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from rankandfile.capture.tower.way import REDIS, SCHEMES
+
 from .console import err
 from .errors import UserError
 from .extras import brought_by
@@ -63,7 +65,11 @@ Notify = Annotated[
 
 TowerUrl = Annotated[
     str | None,
-    Option("--tower", metavar="URL", help="Post every second how far each rank is, and what was found."),
+    Option(
+        "--tower",
+        metavar="URL",
+        help="Post every second how far each rank is, and what was found; to redis://HOST for towers that read there.",
+    ),
 ]
 
 Otel = Annotated[
@@ -102,8 +108,11 @@ def check_notify(notify: str | None) -> None:
 
 def check_tower(tower: str | None) -> None:
     """The same."""
-    if tower is not None and not tower.startswith(_WEB):
-        raise UserError(f"--tower {tower}: its address begins with http:// or https://")
+    if tower is not None and tower.startswith(REDIS):
+        with brought_by("redis", "--tower with a Redis needs its client", "redis"):
+            import redis  # noqa: F401 - missed before the job starts
+    elif tower is not None and not tower.startswith(SCHEMES):
+        raise UserError(f"--tower {tower}: its address begins with http://, https:// or redis://")
 
 
 def events_to(otel: str | None) -> Events | None:

@@ -16,17 +16,17 @@ from rankandfile.tower import routes
 from rankandfile.tower.errors import Refused, missing
 from rankandfile.tower.settings import Settings
 from rankandfile.tower.store.engine import Engine
-from rankandfile.tower.tower import Tower, opened
+from rankandfile.tower.tower import Beside, Tower, opened
 from rankandfile.tower.web.answers import problem
 from rankandfile.tower.web.route import Route, well_named
 
 
-def application(settings: Settings, engine: Callable[[], Engine]) -> Starlette:
+def application(settings: Settings, engine: Callable[[], Engine], beside: Sequence[Beside] = ()) -> Starlette:
     """`engine` is opened with the application, and closed with it."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with opened(settings, engine()) as tower:
+        async with opened(settings, engine(), beside) as tower:
             app.state.tower = tower
             yield
 

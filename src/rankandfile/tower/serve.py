@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import uvicorn
@@ -11,6 +11,7 @@ import uvicorn
 from rankandfile.tower.app import application
 from rankandfile.tower.settings import Settings
 from rankandfile.tower.store.engine import Engine
+from rankandfile.tower.tower import Beside
 
 _GRACE_S = 3
 #: Connections beyond are answered 503, and cost nothing more.
@@ -49,9 +50,11 @@ def listen(host: str, port: int) -> Place:
     return Place(made, f"[{host}]" if family is socket.AF_INET6 else host)
 
 
-def serve(place: Place, settings: Settings, engine: Callable[[], Engine]) -> None:
+def serve(
+    place: Place, settings: Settings, engine: Callable[[], Engine], beside: Sequence[Beside] = ()
+) -> None:
     config = uvicorn.Config(
-        application(settings, engine),
+        application(settings, engine, beside),
         log_level="warning",
         access_log=False,
         server_header=False,

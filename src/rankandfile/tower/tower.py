@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 from rankandfile.tower.door import Door
 from rankandfile.tower.errors import Refused
@@ -61,8 +62,12 @@ class Tower:
             await asyncio.sleep(_FORGET_EVERY_S)
 
 
+Beside: TypeAlias = "Callable[[Tower], Coroutine[None, None, None]]"
+"""What else a tower does for as long as it runs."""
+
+
 @asynccontextmanager
-async def opened(settings: Settings, engine: Engine) -> AsyncIterator[Tower]:
+async def opened(settings: Settings, engine: Engine, more: Sequence[Beside] = ()) -> AsyncIterator[Tower]:
     """Raises Refused where the store cannot be written to."""
     store = Store(engine)
     try:
@@ -74,7 +79,12 @@ async def opened(settings: Settings, engine: Engine) -> AsyncIterator[Tower]:
         await tower.pulse.begin()
         beside = [
             asyncio.ensure_future(one)
-            for one in (tower.pulse.beat(), tower.reader.read_all(), tower.forget())
+            for one in (
+                tower.pulse.beat(),
+                tower.reader.read_all(),
+                tower.forget(),
+                *(each(tower) for each in more),
+            )
         ]
         try:
             yield tower

@@ -18,7 +18,7 @@ from rankandfile.capture.ras import words
 from rankandfile.capture.ras.client import Address, ask
 from rankandfile.capture.ras.looks import Looks
 from rankandfile.capture.sentinel import findings
-from rankandfile.capture.sentinel.posting import Posting
+from rankandfile.capture.tower.posting import Posting
 from rankandfile.evidence.text.logs.ras.answer import Answer, Communicator, read
 from rankandfile.model.digest import Digest, Finding, Group, Job, Report, Standing
 from rankandfile.model.ranks import format_ranks

@@ -16,14 +16,14 @@ from rankandfile.capture.response import Response
 from rankandfile.capture.sentinel import findings
 from rankandfile.capture.sentinel.across import Across, Found, word_of
 from rankandfile.capture.sentinel.digests import Reports
-from rankandfile.capture.sentinel.handing import Handing
 from rankandfile.capture.sentinel.history import Call
 from rankandfile.capture.sentinel.naming import job_of
-from rankandfile.capture.sentinel.posting import Posting
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.sentinel import Sentinel
 from rankandfile.capture.sentinel.telling import parting
 from rankandfile.capture.sentinel.telling_slow import frozen
+from rankandfile.capture.tower.handing import Handing
+from rankandfile.capture.tower.posting import Posting
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.capture.watch.stall import Stall
 from rankandfile.model.digest import Finding, Frame

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -13,12 +13,16 @@ from rankandfile.cli.extras import brought_by
 from rankandfile.cli.panels import LIVE
 from rankandfile.cli.tokens import not_guessed
 
+if TYPE_CHECKING:
+    from rankandfile.tower.tower import Beside
+
 PANEL = LIVE
 ORDER = 45
 EXAMPLES = (
     "raf tower",
     "raf tower 0.0.0.0:8770 --token-file token --allow-host tower.example.com",
     "raf tower --store postgresql://raf@db/raf --trust-header X-Forwarded-User",
+    "raf tower --redis redis://queue.example.com",
 )
 
 
@@ -38,6 +42,14 @@ def tower(
             help="The SQLite file that it keeps everything in, or a postgresql:// address, which towers may share.",
         ),
     ] = "raf-tower.db",
+    redis: Annotated[
+        str | None,
+        Option(
+            "--redis",
+            metavar="URL",
+            help="Take in what jobs leave in a Redis, too: raf run --tower redis://HOST. Several towers may share it.",
+        ),
+    ] = None,
     token_file: Annotated[
         Path | None,
         Option("--token-file", metavar="FILE", help="Holds what programs send, and people sign in with."),
@@ -104,6 +116,7 @@ def tower(
         place = serve.listen(host, port)
         with brought_by("tower-postgres", "a store in Postgres needs psycopg", "psycopg"):
             engine = engine_at(store, settings)
+        beside = [_from_redis(redis)] if redis is not None else []
     except serve.CannotListen as error:
         raise UserError(f"{address}: {error}") from error
     except (StoreFull, StoreUnreachable) as error:
@@ -113,7 +126,16 @@ def tower(
         err.print("Everybody on this machine can read it and write to it: --token-file asks for a token.")
     if host not in ("127.0.0.1", "localhost", "::1"):
         err.print("The connection is not encrypted: beyond this machine, put a proxy with TLS before it.")
-    serve.serve(place, settings, lambda: engine)
+    serve.serve(place, settings, lambda: engine, beside)
+
+
+def _from_redis(url: str) -> Beside:
+    with brought_by("redis", "--redis needs its client", "redis"):
+        from rankandfile.tower.from_redis import FromRedis
+    try:
+        return FromRedis(url).take_all
+    except ValueError as error:
+        raise UserError(f"--redis {_without_password(url)}: {error}") from error
 
 
 def _token(path: Path | None) -> str | None:

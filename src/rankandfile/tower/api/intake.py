@@ -40,13 +40,18 @@ class _Came(msgspec.Struct, frozen=True, kw_only=True):
 
 async def report(tower: Tower, request: Request) -> Response:
     """A report says itself of which job it is."""
-    came = await _came(tower, request)
-    return json(await _take(tower, kept.key_of(came.report.job.id), came))
+    return json(await take_report(tower, await body_of(request, tower.settings.post_bytes)))
+
+
+async def take_report(tower: Tower, body: bytes) -> Taken:
+    """However it came. Raises Refused."""
+    came = await _came(body)
+    return await _take(tower, kept.key_of(came.report.job.id), came)
 
 
 async def digests(tower: Tower, request: Request) -> Response:
     """The same, where the address names the job."""
-    came, job = await _came(tower, request), request.path_params["job"]
+    came, job = await _came(await body_of(request, tower.settings.post_bytes)), request.path_params["job"]
     if kept.key_of(came.report.job.id) != job:
         raise Refused(422, "job", "the report is of another job")
     return json(await _take(tower, job, came))
@@ -76,12 +81,17 @@ async def findings(tower: Tower, request: Request) -> Response:
 async def case(tower: Tower, request: Request) -> Response:
     """An archive, as `raf case pack` or any other makes it. It is read later, in a process of its own."""
     archive = await body_of(request, tower.settings.case_bytes)
+    name = request.query_params.get("name", "")
+    return json(await take_case(tower, request.path_params["job"], name, archive), 201)
+
+
+async def take_case(tower: Tower, job: str, name: str, archive: bytes) -> CaseLine:
+    """However it came. Raises Refused."""
     if not archive:
         raise Refused(422, "empty", "the archive is empty")
-    job, now = request.path_params["job"], time.time()
+    now = time.time()
     row = CaseRow(
-        id=secrets.token_hex(16), job=job, at=now, name=_file_name(request.query_params.get("name", "")),
-        state="waiting", told="",
+        id=secrets.token_hex(16), job=job, at=now, name=_file_name(name), state="waiting", told="",
     )  # fmt: skip
 
     def change(session: Session) -> None:
@@ -93,11 +103,10 @@ async def case(tower: Tower, request: Request) -> Response:
     tower.numbers.bytes.inc(len(archive))
     tower.pulse.tell(job, "case")
     tower.reader.wake()
-    return json(CaseLine(id=row.id, at=now, name=row.name, state="waiting", told=""), 201)
+    return CaseLine(id=row.id, at=now, name=row.name, state="waiting", told="")
 
 
-async def _came(tower: Tower, request: Request) -> _Came:
-    body = await body_of(request, tower.settings.post_bytes)
+async def _came(body: bytes) -> _Came:
     return _understood(body) if len(body) <= _LARGE else await asyncio.to_thread(_understood, body)
 
 

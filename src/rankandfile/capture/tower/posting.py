@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
-import os
 import queue
 import threading
-import time
-import urllib.parse
 from collections.abc import Callable
 
 import msgspec
 
 from rankandfile.model.digest import Finding, Report, packed
 
-#: Reports that wait to be sent: beyond them the oldest is let go. How long an answer may take, how long it pauses
-#: after a failure, and how long the end waits for what is left.
-WAITING, ANSWER_S, PAUSE_S, END_S = 30, 5.0, 5.0, 3.0
-PLACE = "/v1/reports"
+from .way import way_to
+
+#: Reports that wait to be sent: beyond them the oldest is let go. How long it pauses after a failure, and how long the
+#: end waits for what is left.
+WAITING, PAUSE_S, END_S = 30, 5.0, 3.0
 
 Say = Callable[[str], None]
 
@@ -27,13 +24,12 @@ class Posting:
     """In a thread of its own. The first failure is told, and no other before it has worked again."""
 
     def __init__(self, url: str, say: Say) -> None:
-        self._url = urllib.parse.urlsplit(url if "//" in url else f"http://{url}")
+        self._way = way_to(url)
         self._say = say
         self._waiting: queue.Queue[Report | None] = queue.Queue(WAITING)
         self._findings: list[Finding] = []
         self._failed = False
         self._over = threading.Event()
-        self._connection: http.client.HTTPConnection | None = None
         self._thread = threading.Thread(target=self._run, name="raf-tower", daemon=True)
         self._thread.start()
 
@@ -66,39 +62,17 @@ class Posting:
         findings, self._findings = self._findings, []
         report = msgspec.structs.replace(report, findings=(*findings, *report.findings))
         try:
-            self._send(packed(report))
-        except (OSError, ValueError, http.client.HTTPException) as error:
-            self._close()
+            self._way.post(packed(report))
+        except (OSError, ValueError) as error:
+            self._way.close()
             self._findings = [*report.findings, *self._findings]
             if not self._failed:
                 self._failed = True
                 why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                self._say(f"the tower at {self._url.netloc.rpartition('@')[2]} does not answer: {why}")
+                self._say(f"the tower at {self._way.where} does not answer: {why}")
             self._over.wait(PAUSE_S)
             return False
         if self._failed:
             self._failed = False
             self._say("the tower answers again")
         return True
-
-    def _send(self, body: bytes) -> None:
-        """Raises OSError, ValueError or HTTPException."""
-        if self._connection is None:
-            kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
-            self._connection = kind(self._url.hostname or "", self._url.port, timeout=ANSWER_S)
-        headers = {"Content-Type": "application/msgpack"}
-        if token := os.environ.get("RAF_TOWER_TOKEN"):
-            headers["Authorization"] = f"Bearer {token}"
-        began = time.monotonic()
-        self._connection.request("POST", self._url.path.rstrip("/") + PLACE, body, headers)
-        answer = self._connection.getresponse()
-        answer.read(1 << 16)
-        if not 200 <= answer.status < 300:
-            raise ValueError(f"{answer.status} {answer.reason}")
-        if time.monotonic() - began > ANSWER_S:
-            self._close()
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-import urllib.error
-import urllib.parse
-import urllib.request
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-#: Of an archive, and how long it may take; how long the end waits for those that are on their way.
-MOST, ANSWER_S, END_S = 60 << 20, 60.0, 20.0
+from .way import way_to
+
+#: Of an archive; and how long the end waits for those that are on their way.
+MOST, END_S = 60 << 20, 20.0
 
 Say = Callable[[str], None]
 
@@ -23,7 +22,7 @@ class Handing:
     """Each case once, in a thread of its own."""
 
     def __init__(self, url: str, say: Say) -> None:
-        self._url, self._say = url.rstrip("/"), say
+        self._way, self._say = way_to(url), say
         self._handed: set[Path] = set()
         self._sent: list[threading.Thread] = []
 
@@ -45,17 +44,9 @@ class Handing:
                 left_out = archive(case, file)
                 size = file.tell()
                 file.seek(0)
-                name = urllib.parse.quote(f"{os.uname().nodename}-{case.name}.zip")
-                place = f"{self._url}/api/v1/jobs/{urllib.parse.quote(job, safe='')}/cases?name={name}"
-                headers = {"Content-Type": "application/zip", "Content-Length": str(size)}
-                if token := os.environ.get("RAF_TOWER_TOKEN"):
-                    headers["Authorization"] = f"Bearer {token}"
-                request = urllib.request.Request(place, file, headers, method="POST")
-                with urllib.request.urlopen(request, timeout=ANSWER_S) as answer:
-                    answer.read(1)
+                self._way.hand(job, f"{os.uname().nodename}-{case.name}.zip", file, size)
         except (OSError, ValueError, zipfile.LargeZipFile) as error:
-            why = f"{error.code} {error.reason}" if isinstance(error, urllib.error.HTTPError) else error
-            self._say(f"the tower did not take the case {case}: {why}")
+            self._say(f"the tower did not take the case {case}: {error}")
             return
         if left_out:
             self._say(
