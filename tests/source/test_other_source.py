@@ -94,7 +94,7 @@ def _doubts(mark: str, called: str) -> dict[str, str]:
     places = SourcePlaces(tree({"main.py": PROGRAM}), program)
     (line,) = [n for n, text in enumerate(PROGRAM.splitlines(), 1) if text.endswith(f"# {mark}")]
     frame = Frame("main", "/job/main.py", line)
-    places.compare({frame: {called}})
+    places.compare({frame: {Frame(called, "/job/main.py", 1)}})
     return places.doubts
 
 

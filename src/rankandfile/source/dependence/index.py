@@ -58,6 +58,8 @@ class Index:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.seen: dict[Function, list[Site]] = {}
+        """Calls by a variable, of which stacks show what they called."""
         self._tried: dict[str, bool] = {}
 
     @cached_property

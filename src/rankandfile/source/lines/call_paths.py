@@ -67,7 +67,7 @@ class CallPaths:
         self.case = case
         self._paths: dict[int, CallPath] = {}
         self._made: dict[int, list[Made]] = {}
-        self._called: dict[Frame, set[str]] = {}
+        self._called: dict[Frame, set[Frame]] = {}
 
     def path(self, stack: int | None) -> CallPath:
         if stack is None:
@@ -76,8 +76,8 @@ class CallPaths:
             self._load([stack])
         return self._paths.get(stack, ())
 
-    def called(self) -> dict[Frame, set[str]]:
-        """Frames of the program, and the functions that each was seen to call with nothing of torch in between."""
+    def called(self) -> dict[Frame, set[Frame]]:
+        """Frames of the program, and those of what each was seen to call with nothing of torch in between."""
         self._load(self.case.stacks["stack"].head(MOST_STACKS).to_list())
         return self._called
 
@@ -200,7 +200,7 @@ class CallPaths:
         for stack, whole in self._rows(stacks):
             for outer, inner in pairwise(whole):
                 if not outer["is_torch"] and not inner["is_torch"]:
-                    self._called.setdefault(_frame(outer), set()).add(_frame(inner).function)
+                    self._called.setdefault(_frame(outer), set()).add(_frame(inner))
             own = [row for row in whole if not row["is_torch"]]
             self._paths[stack] = tuple(_merged([_frame(row) for row in own]))
 

@@ -18,6 +18,7 @@ from rankandfile.source.program.places import SourcePlace, SourcePlaces
 from .call_paths import CallPaths
 from .decision import Decision
 from .divergence import CodeDivergence
+from .seen_calls import calls_seen
 
 
 class FoundLine(Struct, frozen=True):
@@ -54,9 +55,12 @@ class Search:
         self.paths = CallPaths(case)
         self.program = Program(tree)
         self.places = SourcePlaces(tree, self.program)
-        self.places.compare(self.paths.called())
+        called = self.paths.called()
+        self.places.compare(called)
         self.job = job_of(case) or Job(world=0)
-        self.objects = Objects(index_of(self.program))
+        index = index_of(self.program)
+        index.seen = calls_seen(self.places, called)
+        self.objects = Objects(index)
         self._ranks: dict[int, OneRank] = {}
 
     def one_rank(self, rank: int) -> OneRank:

@@ -65,10 +65,10 @@ class SourcePlaces:
             return replace(place, doubt=self.doubts[place.path])
         return place
 
-    def compare(self, called: Mapping[Frame, set[str]]) -> None:
+    def compare(self, called: Mapping[Frame, set[Frame]]) -> None:
         """Hold what frames were seen to call against what stands on their lines."""
-        for frame, names in called.items():
-            place = self.find(frame)
+        for frame, inner in called.items():
+            place, names = self.find(frame), {each.function for each in inner}
             for name in sorted(names) if place is not None and place.doubt is None else ():
                 if place is not None and (doubt := _elsewhere(place, name)) is not None:
                     self.doubts.setdefault(place.path, doubt)

@@ -154,7 +154,10 @@ class Objects:
         if function not in self._callers:
             self._callers[function] = []
             looked_up = calls_of_entries(self.index, function)
-            self._callers[function] = [*looked_up, *callers_of(self, function)]
+            known = [*looked_up, *callers_of(self, function)]
+            # Where no name leads to it, what was seen does.
+            seen = [(site, function.owner is not None) for site in self.index.seen.get(function, ())]
+            self._callers[function] = known or seen
         return self._callers[function]
 
     def later(self, function: Function) -> list[Later]:

@@ -6,7 +6,8 @@ times; whoever of the others had as few rounds to go would have left it too, for
 that is alone in it tells nothing: whoever takes its sends, or makes its receives, may be behind the loop. There, as of
 two, the source must say whose number is its own. Where one alone leaves out items of what it goes over, that test says
 so, even if nothing shows that they hang. Nothing of this holds for a loop whose rounds are counted from the
-rank's own number, as those of a warm-up are, or in which a round may be left out.
+rank's own number, as those of a warm-up are, or in which a round may be left out. And where the one may have come back
+early from what the others wait in, further in than the loop, upon its own data, it did: it has gone round as often.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import ast
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
+from rankandfile.source.dependence import Reason
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -23,8 +25,10 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 
 from .filters import filtered_alone
+from .left_out import upon
 from .pipeline import Stage, loops
 from .rounds import asked, counted_by_number, ends_early, leaves_out, of_own_data, said
+from .ways_around import ways_around
 
 #: As many others at least say how many rounds there were to go.
 _OTHERS = 2
@@ -44,6 +48,9 @@ def left_loop(search: Search, verdict: Verdict, stages_seen: list[Stage]) -> Fou
     for place, loop, inside, past in loops(search, stages_seen):
         stages = (*inside, *past)
         counted = counted_by_number(search, place.function, loop.iter, stages)
+        around = _gone_around(search, place.function, inside, past)
+        if around:
+            return _around(place, loop, *around[0], past[0], inside) if len(around) == 1 else None
         filtered = None if counted else _filtered(search, place.function, loop, inside, past)
         if filtered is not None and past[0].rank in concerned:
             return _line(search, place, loop, past[0], stages, left=True, filtered=filtered)
@@ -70,6 +77,42 @@ def _odd(
     alone = [side[0] for side in (inside, past) if len(side) == 1]
     own = [stage for stage in (*inside, *past) if of_own_data(search, function, loop, stage) is not False]
     return own[0] if own in ([one] for one in alone) and of_own_data(search, function, loop, own[0]) else None
+
+
+def _gone_around(
+    search: Search, function: Function, inside: list[Stage], past: list[Stage]
+) -> list[tuple[Function, ast.If, Reason]]:
+    """Tests upon which the one behind the loop comes back without what the others are in, where these were called from
+    the loop."""
+    found: dict[tuple[Function, ast.If], Reason] = {}
+    for stage in inside if len(past) == 1 and all(stage.transfer for stage in inside) else ():
+        places = [search.places.find(frame) for frame in stage.path]
+        depth = max(
+            (n for n, at in enumerate(places) if at is not None and at.function is function), default=0
+        )
+        for frame, at in list(zip(stage.path, places, strict=True))[depth + 1 :]:
+            if at is not None and at.known:
+                tests = ways_around(search, at.function, frame.line, past[0], stage)
+                found.update({(at.function, t): reason for t, reason in tests if reason.level == "varying"})
+    return [(*where, reason) for where, reason in found.items()]
+
+
+def _around(
+    place: SourcePlace,
+    loop: ast.For,
+    function: Function,
+    test: ast.If,
+    reason: Reason,
+    odd: Stage,
+    others: list[Stage],
+) -> FoundLine:
+    names, file = format_ranks([stage.rank for stage in others]), function.module.path.rsplit("/", 1)[-1]
+    who, are, they = ("rank", "is", "it waits") if len(others) == 1 else ("ranks", "are", "they wait")
+    story = (
+        f"Rank {odd.rank} has left the loop at {place.at(loop.lineno)}, and {who} {names} {are} still in a round of "
+        f"it: rank {odd.rank} may have gone by what {they} in ({file}:{test.lineno})."
+    )
+    return upon(function, test, reason, odd.rank, story)
 
 
 def _filtered(

@@ -1,0 +1,59 @@
+"""A stage that is behind a loop may have come back early from what the others wait in: then it went round as often."""
+
+from __future__ import annotations
+
+import pytest
+from support.source.toy_runs import (
+    FOLDER,
+    Frames,
+    Run,
+    case_of,
+    diagnosis_of,
+    locate,
+    place,
+    remarked,
+    tree,
+    undecided,
+)
+
+from rankandfile.model.diagnosis import Wait
+
+TORCH = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py"
+PROGRAM = """
+import torch.distributed as dist
+
+
+def exchange(rows, peer):
+    if {test}:  # <-
+        return
+    dist.send(rows, peer)
+    dist.recv(rows, peer)  # inside
+
+
+def run():
+    rows, peers = open(f"part{{dist.get_rank()}}").readlines(), read_peers()
+    for step in range(4):  # loop
+        exchange(rows, peers[step])  # round
+    dist.barrier()  # end
+
+
+run()  # main
+"""
+
+
+@pytest.mark.parametrize("test", ["not rows", "len(rows) > 7"])
+def test_who_may_have_gone_by_a_message_upon_its_own_data_has_left_no_loop_early(test: str) -> None:
+    text = PROGRAM.format(test=test).lstrip("\n")
+    file = f"{FOLDER}train.py"
+    outer = ("<module>", file, remarked(text, "main"))
+    waits: Frames = (
+        ("recv", TORCH, 1), ("exchange", file, remarked(text, "inside")), ("run", file, remarked(text, "round")), outer,
+    )  # fmt: skip
+    ended: Frames = (("run", file, remarked(text, "end")), outer)
+    run = Run({"train.py": text}, {0: [("barrier", ended)], 1: [], 2: []})
+    verdict = undecided(run, Wait(ranks="0", waits_for="1,2", group="0"))
+    case = case_of(run, {0: ended, 1: waits, 2: waits})
+    found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert place(found.location) == ("train.py", remarked(text, "<-")), found.sentence
+    assert [one.rank for one in found.named] == [0] and found.cause == "skipped_collective"
+    assert "may have gone by what they wait in (train.py:5)" in found.sentence
