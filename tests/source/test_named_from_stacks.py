@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import rankandfile
-from rankandfile.model.diagnosis import Verdict, Wait
+from rankandfile.model.diagnosis import Culprit, Verdict, Wait
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.culprits.by_code import _with_all_alike
-from rankandfile.source.culprits.by_few import who_asked_for_it
+from rankandfile.source.culprits.by_few import who_asked_for_it, who_is_odd
 from rankandfile.source.dependence import Reason
 from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.lines.divergence import CodeDivergence, Side
@@ -97,6 +97,34 @@ def test_nobody_is_named_where_no_guard_tells(
 ) -> None:
     verdict = left_behind(tmp_path, vault, inside, gave_up)
     assert not {2, 3} & {one.rank for one in verdict.culprits}, verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("few", "many", "suspects", "source", "named"),
+    [
+        ((1,), (0, 2), (1,), "local_data", (1,)),
+        ((1,), (0, 2), (), "local_data", ()),  # nothing else shows it apart
+        ((0, 1), (2, 3), (0, 1), "local_data", ()),  # as many as the others
+        ((1,), (0, 2), (1,), "rank_api", ()),  # what each rank is in the job is meant
+    ],
+)
+def test_who_alone_stands_apart_upon_what_is_its_own_is_out_of_line(
+    few: tuple[int, ...],
+    many: tuple[int, ...],
+    suspects: tuple[int, ...],
+    source: str,
+    named: tuple[int, ...],
+) -> None:
+    one, other = (Side(format_ranks(ranks), ranks[0], ()) for ranks in (few, many))
+    divergence = CodeDivergence((), other, one, settled=False)
+    place: Any = SimpleNamespace(at=lambda line: f"meters.py:{line}")
+    found = FoundLine(place, 56, "sorted(self.slots)", Reason(level="varying", source=source), divergence)
+    verdict = Verdict(
+        hang=True, cause="different_collective", family="paths", confidence="hypothesis", sentence=""
+    )
+    verdict.suspects = [Culprit(rank=rank, doing="stands apart") for rank in suspects]
+    told = who_is_odd(verdict, found, divergence)
+    assert (told.ranks if told is not None else ()) == named
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from rankandfile.source.culprits.by_few import (
     who_added_otherwise,
     who_asked_for_it,
     who_came_alone,
+    who_is_odd,
     who_left_a_loop,
     who_left_a_message_out,
     who_made_another,
@@ -84,7 +85,12 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return who_added_otherwise(verdict, found, divergence)
     if found.kind == "put_off" and divergence is not None and divergence.exact:
         return who_put_off(found, divergence)
-    if found.kind not in _KINDS or divergence is None:
+    if divergence is None:
+        return None
+    odd = who_is_odd(verdict, found, divergence) if divergence.exact or _gave_up(paths) else None
+    if odd is not None:
+        return odd
+    if found.kind not in _KINDS:
         return None
     suspects = tuple(one.rank for one in verdict.suspects)
     if not divergence.exact and (any(paths.calls(s.rank) for s in sides(divergence)) or not _gave_up(paths)):

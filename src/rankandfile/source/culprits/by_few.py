@@ -70,6 +70,22 @@ def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | N
     )
 
 
+def who_is_odd(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """Stacks show a few apart from all others, and what sent them there is each one's own: it struck few."""
+    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
+    suspects = {one.rank for one in verdict.suspects}
+    if not upon_its_own(found) or suspects != {*few.members} or _FEWER.off:
+        return None
+    if 2 * len(few.members) > len(many.members):
+        return None
+    return NamedByCode(
+        ranks=few.members,
+        doing=f"went another way than most at {found.at}",
+        sentence=f"What is decided there is each rank's own, and {ranks_in_words(few)} went another way than "
+        f"{ranks_in_words(many)}: most say what was meant.",
+    )
+
+
 def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """What was added since a library asked last says which calls it makes: upon their own data, few added otherwise."""
     few, many = sorted(sides(divergence), key=lambda side: len(side.members))
