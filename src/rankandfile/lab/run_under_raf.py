@@ -9,7 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from rankandfile.capture.sentinel import findings
 from rankandfile.lab import catalog, truth
+from rankandfile.lab.blind import case as blind
 from rankandfile.lab.ranks import Ranks
 from rankandfile.lab.run import lacking
 from rankandfile.lab.scenario import Scenario
@@ -28,10 +30,7 @@ def run_watched(incident: Path, out_dir: Path, *, stall: float | None = None) ->
     What is true of it comes from the incident: the recorder and the lab's own call log cannot run together. Raises
     `ScenarioError` where the machine lacks something, the job does not hang, or `raf run` gives no answer.
     """
-    try:
-        scenario = catalog.get(truth.read(incident).name)
-    except KeyError as error:
-        raise ScenarioError(f"{incident.name} is not of a real scenario: {error.args[0]}") from error
+    scenario = _scenario(incident)
     if reason := lacking(scenario):
         raise ScenarioError(f"{scenario.name}: {reason}")
     with tempfile.TemporaryDirectory(prefix="job-") as folder:
@@ -41,11 +40,27 @@ def run_watched(incident: Path, out_dir: Path, *, stall: float | None = None) ->
             shutil.rmtree(out_dir)
         out_dir.mkdir(parents=True)
         shutil.move(case / "evidence", out_dir / "evidence")
+        if (case / findings.FILE).is_file():
+            shutil.copyfile(case / findings.FILE, out_dir / findings.FILE)
         shutil.copyfile(job / "control" / "launcher.log", out_dir / "said.log")
         shutil.copyfile(incident / truth.FILE, out_dir / truth.FILE)
         shutil.copyfile(incident / "calls.jsonl", out_dir / "calls.jsonl")
         shutil.copytree(incident / "src", out_dir / "src")
     return out_dir
+
+
+def _scenario(incident: Path) -> Scenario:
+    """That of the lab's catalog, or of a blind set that was opened."""
+    known = truth.read(incident)
+    if (incident / blind.CASE).is_file():
+        case = blind.Case(incident, blind.read(incident / blind.CASE, blind.CaseFile))
+        if reason := blind.lacks(case):
+            raise ScenarioError(f"{incident.name} needs {reason}")
+        return blind.to_run(case, known.title, known.cause, known.culprits)
+    try:
+        return catalog.get(known.name)
+    except KeyError as error:
+        raise ScenarioError(f"{incident.name} is not of a real scenario: {error.args[0]}") from error
 
 
 def _run(scenario: Scenario, job: Path, stall: float | None) -> Path:
