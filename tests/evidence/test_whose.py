@@ -74,6 +74,7 @@ def test_a_folder_named_for_what_went_wrong_gives_nobody_a_rank() -> None:
         ("worker-3/trace.json", "nothing in its path"),
         ("node3.pkl", "nothing in its path"),
         ("gpu3.pkl", "nothing in its path"),
+        ("ras_1.txt", "nothing in its path"),
         ("job_812345.pkl", "nothing in its path"),
         ("fr_trace_20261120_123000.txt", "nothing in its path"),
         ("dump.json", "nothing in its path"),

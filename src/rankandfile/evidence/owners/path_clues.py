@@ -86,6 +86,8 @@ _OTHER |= {
     "vm",
 }
 _OTHER |= {"tp", "dp", "pp", "cp", "ep", "sp", "mp", "ws", "n", "t", "ts", "time", "date", "round", "task"}
+#: Answers of NCCL's RAS are about the whole job: a number behind it says which of several.
+_OTHER |= {"ras", "ncclras"}
 #: Words whose number usually is one.
 _RANKISH = {"rank", "trace", "dump", "fr", "r", "recorder", "nccl", "debug", "info", "process", "proc"}
 
