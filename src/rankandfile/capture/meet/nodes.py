@@ -114,8 +114,10 @@ class Nodes:
 
     def _listen(self) -> None:
         now = time.monotonic()
-        for name in self._where.members():
-            if name == self.own or (word := _read(self._where.get(f"{name}/word"))) is None:
+        names = [name for name in self._where.members() if name != self.own]
+        said = self._where.get_all([f"{name}/word" for name in names])
+        for name, data in zip(names, said, strict=True):
+            if (word := _read(data)) is None:
                 continue
             known = self._others.get(name)
             if known is None:
