@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
 
 from rankandfile.model.diagnosis import Alternative, Verdict
@@ -77,3 +78,56 @@ def test_a_wrapper_that_any_rank_may_come_through_keeps_nobody_from_a_call() -> 
     verdict = parted(test="if [n for n in args if n is not None][dist.get_rank():]:", mark="")
     assert "can come through" not in verdict.sentence
     assert not verdict.culprits
+
+
+LIBRARY = """
+import functools
+import torch.distributed as dist
+
+
+def one_rank_only(rank=0):
+    def barring(function):
+        @functools.wraps(function)
+        def inner(*args):
+            if dist.get_rank() == rank:
+                return function(*args)
+        return inner
+    return barring
+"""
+HANDLERS = """
+import torch.distributed as dist
+from library import one_rank_only
+
+
+def reduce(n):
+    dist.all_reduce(n)
+
+
+@one_rank_only({which}){mark}
+def validate(n):
+    if n == 1:
+        dist.broadcast(n, src=0)
+
+
+def main():
+    for n in range(4):
+        for handler in (validate, reduce):
+            handler(n)
+"""
+
+
+@pytest.mark.parametrize(("which", "mark"), [("", "  # <-"), ("rank=0", "  # <-"), ("rank=1", "")])
+def test_a_decorator_of_a_library_that_lets_the_first_rank_in_alone_is_the_line(
+    which: str, mark: str
+) -> None:
+    run = play(3, train=HANDLERS.format(which=which, mark=mark), library=LIBRARY)
+    verdict = msgspec.structs.replace(verdict_of(run, 1 if which == "rank=1" else 0, "early_exit"))
+    own = {name: text for name, text in run.files.items() if name != "library.py"}
+    found = locate(case_of(run), diagnosis_of(verdict), tree(own)).verdicts[0]
+    if mark:
+        assert place(found.location) == run.marked, found.sentence
+        assert found.cause == "rank_conditional" and "lets the main process alone into validate()" in str(
+            found.location
+        )
+    else:
+        assert found.location is None or "one_rank_only" not in (found.location.condition or "")

@@ -100,6 +100,18 @@ def test_a_rank_that_stands_behind_a_call_went_past_it() -> None:
     assert "went past the all_reduce at a.py:5" in verdict.sentence
 
 
+@pytest.mark.parametrize(("waiter", "culprits"), [("all_reduce", [1]), ("at work", [])])
+def test_beside_a_stack_of_who_waits_that_is_at_work_no_other_stack_is_of_the_dumps_moment(
+    waiter: str, culprits: list[int]
+) -> None:
+    case = pipeline(("step", "/workspace/a.py", 9))
+    inner: Frame = (
+        ("all_reduce", C10D, 3252) if waiter == "all_reduce" else ("attend", "/workspace/net.py", 82)
+    )
+    verdict = best(Witnesses(case).stack(0, [inner, ("step", "/workspace/a.py", 5)]))
+    assert blamed(verdict) == culprits, verdict.sentence
+
+
 def looked_at_later(*stands: Frame) -> Verdict:
     """Rank 0 was elsewhere when the dumps were written; the stacks of all are of a moment when they had got on."""
     flag, gradient = Call(WORLD, "all_reduce", 1, "a.py:5"), Call(WORLD, "all_reduce", 64, "a.py:9")

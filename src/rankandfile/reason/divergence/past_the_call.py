@@ -24,6 +24,7 @@ import polars as pl
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
+from rankandfile.reason.waits.backends import on_hosts_alone
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
@@ -59,7 +60,7 @@ def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     waiting = {r for i in wait_end.pending for r in facts.waits.pending[i].waiting}
     # Where a rank got on between its dump and its stack, the one says nothing of the other's moment.
     got_on = {r for one in facts.contradictions if one.moved for r in one.ranks}
-    if got_on & {*waiting, *wait_end.ranks}:
+    if got_on & {*waiting, *wait_end.ranks} or any(_at_work(facts, rank) for rank in waiting):
         return None
     found: list[tuple[int, int, lookup.Row, bool]] = []
     for rank in wait_end.ranks:
@@ -83,6 +84,14 @@ def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
         group,
         int(last) + 1 if isinstance(last, int) else due["slot"],
         left,
+    )
+
+
+def _at_work(facts: WaitFacts, rank: int) -> bool:
+    """Seen in code of its own, though its dump has it wait: by then the job had moved."""
+    stand = facts.hosts.get(rank)
+    return (
+        stand is not None and not stand.died and stand.activity == "user_code" and on_hosts_alone(facts.case)
     )
 
 

@@ -11,6 +11,8 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the loop over the rank's own share of the data, or what is left of it, ended, and no more varies | uneven_inputs |
 | a loop over what is no count was over for them, where the others went on; why is not shown | uneven_inputs |
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
+| a rank that left a loop, they say, is behind a test that keeps all others out | rank_conditional |
+| a rank that left a loop, they say, had fewer values to reduce in it | skipped_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
 | one loop over a dictionary or a set came to another item first | order_inversion |
@@ -66,6 +68,9 @@ def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | Non
     shown = "early_exit" if cause == "order_inversion" and _left(found) else _shown(cause, found)
     if shown is None and cause == "early_exit" and found.reason is not None and _in_the_loop(found, places):
         shown = "rank_conditional" if found.reason.source == "rank_api" else "extra_collective"
+    if shown is None and cause == "early_exit":
+        # Who is let in alone, or had one value less to reduce, has left that loop as it is meant.
+        shown = {"barred": "rank_conditional", "logged": "skipped_collective"}.get(found.kind)
     return shown if shown != cause else None
 
 

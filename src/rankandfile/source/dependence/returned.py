@@ -16,7 +16,7 @@ from rankandfile.source.program.scopes import own_nodes, returned_values
 from . import control, origins
 from .frame import Frame
 from .reaching_assignments import reaching
-from .syntax import EACH, ENTER, Path, content, dotted, text
+from .syntax import EACH, ENTER, Path, argument, content, dotted, text
 from .value import UNKNOWN, Link, Value, join
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _MAIN_ONLY = re.compile(
-    r"(^|\.)(rank_zero_only|rank_zero|main_process_only|on_main_process|on_local_main_process)$"
+    r"(^|\.)(rank_zero_only|rank_zero|main_process_only|on_main_process|on_local_main_process|one_rank_only)$"
 )
 _MAY_AGREE = re.compile(
     r"reduce|gather|broadcast|bcast|sync|agree|vote|consensus|allred|barrier|all_ranks|any_rank"
@@ -64,7 +64,16 @@ def main_only(function: Function) -> ast.expr | None:
     """The decorator that lets the function run on the main process only."""
     node = function.node
     decorators = [] if isinstance(node, (ast.Module, ast.Lambda)) else node.decorator_list
-    return next((d for d in decorators if _MAIN_ONLY.search(dotted(d) or "")), None)
+    return next((d for d in decorators if _lets_in_the_first(d)), None)
+
+
+def _lets_in_the_first(decorator: ast.expr) -> bool:
+    """`@rank_zero_only`; `@one_rank_only()` and `@one_rank_only(rank=0)`, and not one for another rank."""
+    if not isinstance(decorator, ast.Call):
+        return bool(_MAIN_ONLY.search(dotted(decorator) or ""))
+    given = argument(decorator, "rank", 0)
+    first = given is None or (isinstance(given, ast.Constant) and given.value == 0)
+    return first and bool(_MAIN_ONLY.search(dotted(decorator.func) or ""))
 
 
 @kept

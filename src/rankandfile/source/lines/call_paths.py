@@ -68,6 +68,7 @@ class CallPaths:
         self._paths: dict[int, CallPath] = {}
         self._made: dict[int, list[Made]] = {}
         self._called: dict[Frame, set[Frame]] = {}
+        self._parts: dict[int, set[int]] | None = None
 
     def path(self, stack: int | None) -> CallPath:
         if stack is None:
@@ -122,6 +123,16 @@ class CallPaths:
                     if made.evidence == word:
                         return rank, position
         return None
+
+    def has_a_part(self, rank: int, group: int) -> bool:
+        """Whether it is a member of the group, or of one that people call the same; also where that is not known."""
+        if self._parts is None:
+            rows = self.case.groups.select("group", "desc", "members").rows()
+            of_kind: dict[str, set[int]] = {}
+            for _, desc, members in rows:
+                of_kind.setdefault(desc or "", set()).update(members or ())
+            self._parts = {group: of_kind[desc] for group, desc, members in rows if desc and members}
+        return group not in self._parts or rank in self._parts[group]
 
     def left(self, rank: int) -> bool:
         """The process ended by itself, as far as an exit list tells."""

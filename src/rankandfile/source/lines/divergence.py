@@ -69,6 +69,9 @@ def compare(paths: CallPaths, normal: Cohort, guilty: Cohort, settled: bool) -> 
         return None
     (rank, at), (odd, there) = one, other
     ours, theirs = paths.calls(rank), paths.calls(odd)
+    if rank != odd:
+        ours, at = _with(paths, odd, ours, at)
+        theirs, there = _with(paths, rank, theirs, there)
     if not theirs and not paths.now(odd):
         # It left nothing: what it did last is what the others did last.
         before = ours[at - 1].path if 0 < at <= len(ours) else ()
@@ -89,6 +92,14 @@ def compare(paths: CallPaths, normal: Cohort, guilty: Cohort, settled: bool) -> 
     return CodeDivergence(
         before=before, normal=normal_side, culprit=culprit_side, settled=settled, exact=exact
     )
+
+
+def _with(paths: CallPaths, other: int, made: list[Made], at: int) -> tuple[list[Made], int]:
+    """Of these calls those that the other rank has a part in, or its like: on a group that it is no member of, and has
+    none of that kind, a call is a way of its own. And which of them is the one at the position."""
+    concern = {group: paths.has_a_part(other, group) for group in {call.group for call in made}}
+    kept = [(n, call) for n, call in enumerate(made) if concern[call.group] or n == at]
+    return [call for _, call in kept], sum(n < at for n, _ in kept)
 
 
 def _of_like_call(made: Made, sides: tuple[Side, ...]) -> CallPath:

@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterator
 
 from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence import Reason
+from rankandfile.source.dependence.returned import main_only
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import tested
@@ -49,6 +51,9 @@ def _bar(
         place = places[at]
         if place is None or not place.known:
             continue
+        only = main_only(place.function)
+        if only is not None and 0 in mine and 0 not in others:
+            return _behind(divergence, side, place, only)
         for test, wanted in _tests_around(place):
             if (
                 _comes_out(search, mine, test, place)
@@ -107,6 +112,23 @@ def _line(
         kind="barred",
         singled=side.members,
         story=f"Of these, only {ranks_in_words(side)} can come through `{text}` ({at}) to that call.",
+    )
+
+
+def _behind(divergence: CodeDivergence, side: Side, place: SourcePlace, decorator: ast.expr) -> FoundLine:
+    """A library's decorator, which lets the first rank alone into the function."""
+    line, file = decorator.lineno, place.path.rsplit("/", 1)[-1]
+    text = without_comment(place.module.lines[line - 1].strip())
+    words = f"`{text}` lets the main process alone into {place.function.name}() ({file}:{line})"
+    return FoundLine(
+        SourcePlace(place.path, place.module, place.function, line),
+        line,
+        text,
+        Reason(level="varying", source="rank_api", sentence=words),
+        divergence,
+        kind="barred",
+        singled=side.members,
+        story=f"Of these, only {ranks_in_words(side)} can come through `{text}` ({place.at(line)}) to that call.",
     )
 
 
