@@ -134,7 +134,11 @@ def _of_cause(verdict: Verdict, cause: str) -> Verdict:
     alternatives = [other for other in verdict.alternatives if other.cause != cause]
     if cause == verdict.cause:
         return msgspec.structs.replace(verdict, alternatives=alternatives)
-    if verdict.cause == "early_exit" and cause in ("rank_conditional", "extra_collective", "skipped_collective"):
+    if verdict.cause == "early_exit" and cause in (
+        "rank_conditional",
+        "extra_collective",
+        "skipped_collective",
+    ):
         verdict = _in_the_loop(verdict)
     return msgspec.structs.replace(
         verdict,

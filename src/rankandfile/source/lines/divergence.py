@@ -95,10 +95,13 @@ def compare(paths: CallPaths, normal: Cohort, guilty: Cohort, settled: bool) -> 
 
 
 def _with(paths: CallPaths, other: int, made: list[Made], at: int) -> tuple[list[Made], int]:
-    """Of these calls those that the other rank has a part in, or its like: on a group that it is no member of, and has
-    none of that kind, a call is a way of its own. And which of them is the one at the position."""
+    """Of these calls those that the other rank has a part in, or makes as well: a call on a group that it is no member
+    of, from where it never makes one, is a way of its own. And which of them is the one at the position."""
     concern = {group: paths.has_a_part(other, group) for group in {call.group for call in made}}
-    kept = [(n, call) for n, call in enumerate(made) if concern[call.group] or n == at]
+    if all(concern.values()):
+        return made, at
+    theirs = {call.path for call in paths.calls(other)}
+    kept = [(n, call) for n, call in enumerate(made) if concern[call.group] or call.path in theirs or n == at]
     return [call for _, call in kept], sum(n < at for n, _ in kept)
 
 
