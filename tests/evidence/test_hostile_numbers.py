@@ -37,6 +37,8 @@ LIES = {
      "collective operation timeout: WorkNCCL(SeqNum=5, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) "
      "ran for 600009 milliseconds before timing out.\n"),
     "ranks": ("job.log", "[Rank 0]: Ranks 9000000, 9000001 failed to pass monitoredBarrier in 300000 ms\n"),
+    "more digits than a number has": ("job.log",
+     "[rank3]: connected rankinfo[LINE 0]: [03],[0088888888888888888888812];\n"),
     "the size of RAS": ("ras.json", '{"nccl_version": "2.28.3", "communicators_count": 1, "communicators": '
      '[{"hash": "0x1", "size": 2000000000, "ranks": [{"rank": 0, "host": "a", "pid": 1}], "missing_ranks": []}]}'),
 }  # fmt: skip

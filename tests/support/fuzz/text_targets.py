@@ -41,7 +41,7 @@ def log_seeds() -> list[bytes]:
     return [
         f"{'t' if number % 4 == 0 else 'l'}[rank3]:[E207 08:41:09.5 X.cpp:6] {example.text}\n".encode()
         for number, example in enumerate([*EXAMPLES, *MACHINE])
-    ]
+    ] + [b"t[rank3]: connected rankinfo[LINE 0]: [03],[0088888888888888888888812];\n"]
 
 
 def fuzz_stacks(data: bytes) -> None:
