@@ -20,6 +20,8 @@ from rankandfile.capture.sentinel.words_of_nodes import Excerpt, Handed, Word
 from rankandfile.model.digest import Frame, Prefix
 
 NODES, BAD, WRONG = 9, 7, 40
+#: Until all have heard all, whoever of them was enrolled late.
+ROUNDS = 40
 TRAIN, EVALUATE = (Frame("train.py", 12, "step"),), (Frame("evaluate.py", 5, "score"),)
 
 
@@ -51,7 +53,7 @@ class Node:
     """One rank, that has made fifty calls, and hands over those that are asked for."""
 
     def __init__(self, rank: int, meeting: MeetingPlace) -> None:
-        self.rank = rank
+        self.rank, self.wrong = rank, False
         meeting.enrol(f"node-{rank}")
         told = SimpleNamespace(own=f"node-{rank}", meeting_place=lambda: meeting, lost=False)
         self.nodes, self.across = told, Across(told)  # type: ignore[arg-type]
@@ -60,7 +62,7 @@ class Node:
     def word(self) -> Word:
         history = History()
         for number in range(1, 51):
-            wrong = self.rank == BAD and number == WRONG
+            wrong = self.wrong and number == WRONG
             history.add(
                 number, Call(9 if wrong else 1 + number % 3, 2 if wrong else 1, 0, 0, 0, "all_reduce")
             )
@@ -107,6 +109,9 @@ def test_the_first_of_all_tells_who_made_another_call(
             time.sleep(0.01)
             return bool(nodes[0].across.found)
 
+        # Who has not heard the others yet speaks for itself.
+        until(lambda: not told() and all(node.across.rounds > ROUNDS for node in nodes), limit_s=60)
+        nodes[BAD].wrong = True
         until(told, limit_s=60)
         (found,) = nodes[0].across.found
         assert found.parted.number == WRONG

@@ -62,7 +62,7 @@ class Across:
         """The other nodes of the block."""
         self._blocks, self._number = 1, 0
         self._heard_last: dict[str, tuple[bytes, float]] = {}
-        self._looked, self._count = -MEMBERS_S, 0
+        self._looked, self.rounds = -MEMBERS_S, 0
         threading.Thread(target=self._run, name="raf-sentinel", daemon=True).start()
 
     def _run(self) -> None:
@@ -91,11 +91,11 @@ class Across:
         else:
             self.asks = fresh[first].asks
         self.ended = self.ended or next((word.ends for word in fresh.values() if word.ends), "")
-        self._count += 1
+        self.rounds += 1
         place.put(f"{self._nodes.own}/watch", msgspec.msgpack.encode(self._said(mine)))
 
     def _said(self, word: Word) -> Word:
-        return msgspec.structs.replace(word, asks=self.asks, count=self._count, time=time.time())
+        return msgspec.structs.replace(word, asks=self.asks, count=self.rounds, time=time.time())
 
     def _speak_for_all(self, place: MeetingPlace, mine: Word, fresh: Mapping[str, Word], now: float) -> None:
         """For those of the block; and for all, where no block has a lower rank."""
