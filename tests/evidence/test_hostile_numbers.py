@@ -39,6 +39,9 @@ LIES = {
     "ranks": ("job.log", "[Rank 0]: Ranks 9000000, 9000001 failed to pass monitoredBarrier in 300000 ms\n"),
     "more digits than a number has": ("job.log",
      "[rank3]: connected rankinfo[LINE 0]: [03],[0088888888888888888888812];\n"),
+    "more digits than an actor's pid has": ("job.log",
+     "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n\tclass_name: Worker\n"
+     "\tpid: 88888888888888888888888\n\tip: 10.0.0.7\nThe actor is dead because its worker process has died.\n"),
     "the size of RAS": ("ras.json", '{"nccl_version": "2.28.3", "communicators_count": 1, "communicators": '
      '[{"hash": "0x1", "size": 2000000000, "ranks": [{"rank": 0, "host": "a", "pid": 1}], "missing_ranks": []}]}'),
 }  # fmt: skip

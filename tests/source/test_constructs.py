@@ -17,6 +17,16 @@ def main():
     dist.barrier()
 """
 
+BOARD = """
+class Board:
+    def __init__(self, n):
+        self.n = n
+
+    @property
+    def total(self):
+        return dist.all_reduce(self.n)
+"""
+
 BODIES = {
     "match": """
 def step(n):
@@ -73,29 +83,15 @@ def step(n):
     for part in parts(n):
         dist.broadcast(part, src=0)
 """,
-    "property in a conditional expression": """
-class Board:
-    def __init__(self, n):
-        self.n = n
-
-    @property
-    def total(self):
-        return dist.all_reduce(self.n)
-
+    "property in a conditional expression": BOARD
+    + """
 def step(n):
     dist.broadcast(n, src=0)
     board = Board(n)
     return board.total if dist.get_rank() != 1 or n != 2 else None  # <-
 """,
-    "property behind and": """
-class Board:
-    def __init__(self, n):
-        self.n = n
-
-    @property
-    def total(self):
-        return dist.all_reduce(self.n)
-
+    "property behind and": BOARD
+    + """
 def step(n):
     dist.broadcast(n, src=0)
     board = Board(n)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from rankandfile.capture.tower.way import REDIS, SCHEMES
+from rankandfile.capture import in_redis
 
 from .console import err
 from .errors import UserError
@@ -108,11 +108,21 @@ def check_notify(notify: str | None) -> None:
 
 def check_tower(tower: str | None) -> None:
     """The same."""
-    if tower is not None and tower.startswith(REDIS):
-        with brought_by("redis", "--tower with a Redis needs its client", "redis"):
-            import redis  # noqa: F401 - missed before the job starts
-    elif tower is not None and not tower.startswith(SCHEMES):
+    if (
+        tower is not None
+        and not goes_to_redis(tower, "--tower with a Redis needs")
+        and not tower.startswith(_WEB)
+    ):
         raise UserError(f"--tower {tower}: its address begins with http://, https:// or redis://")
+
+
+def goes_to_redis(address: str, needs: str) -> bool:
+    """Whether it is a Redis'. Its client is missed before the job starts, and not when it hangs: raises UserError."""
+    if not address.startswith(in_redis.ADDRESSES):
+        return False
+    with brought_by("redis", f"{needs} its client", "redis"):
+        import redis  # noqa: F401
+    return True
 
 
 def events_to(otel: str | None) -> Events | None:

@@ -18,6 +18,7 @@ import redis
 import redis.asyncio
 
 from rankandfile.capture.tower.over_redis import CASES, REPORTS
+from rankandfile.model.errors import in_a_line
 from rankandfile.tower.api.intake import take_case, take_report
 from rankandfile.tower.errors import Refused
 from rankandfile.tower.tower import Tower
@@ -58,7 +59,7 @@ class FromRedis:
                     await self._round(tower)
             except (redis.RedisError, OSError) as error:
                 if not away:
-                    _log.warning("the Redis does not answer: %s", str(error).splitlines()[0][:200])
+                    _log.warning("the Redis does not answer: %s", in_a_line(error))
                 away = True
                 await asyncio.sleep(_PAUSE_S)
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from rankandfile.lab.ranks import free_port
+
 from .waiting import until
 
 
@@ -24,8 +26,7 @@ def redis_server() -> Iterator[str]:
         if os.environ.get("RAF_REDIS_REQUIRED"):
             pytest.fail("no redis-server: make browser installs one")
         pytest.skip("no redis-server")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="raf-redis-") as folder:
         command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=Path(folder))

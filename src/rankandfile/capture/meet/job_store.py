@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
+from rankandfile.model.errors import in_a_line
+
 
 @contextmanager
 def _or_os_error() -> Iterator[None]:
@@ -13,7 +15,7 @@ def _or_os_error() -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ImportError, ValueError) as error:
-        raise OSError(str(error).splitlines()[0][:200] if str(error) else type(error).__name__) from error
+        raise OSError(in_a_line(error)) from error
 
 
 class JobStore:

@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-import redis
-
-#: What nobody has renewed for so long goes by itself: seconds.
-OLD_S = 86400
-
-
-@contextmanager
-def _or_os_error() -> Iterator[None]:
-    try:
-        yield
-    except (redis.RedisError, ValueError) as error:
-        raise OSError(str(error).splitlines()[0][:200] if str(error) else type(error).__name__) from error
+from rankandfile.capture.in_redis import OLD_S, client, or_os_error
 
 
 class RedisPlace:
@@ -26,23 +14,21 @@ class RedisPlace:
     ANSWER_S = 10.0
     WORDS = ("word", "evidence", "watch")
 
-    @_or_os_error()
+    @or_os_error()
     def __init__(self, url: str, job: str) -> None:
         """`job` tells apart what uses the server at the same time. Raises `OSError` where nothing answers."""
-        self._redis = redis.Redis.from_url(
-            url, socket_timeout=self.ANSWER_S, socket_connect_timeout=self.ANSWER_S
-        )
+        self._redis = client(url, self.ANSWER_S, self.ANSWER_S)
         self._prefix = f"raf:{job}:"
         self._members = f"{self._prefix}members"
 
-    @_or_os_error()
+    @or_os_error()
     def enrol(self, member: str) -> None:
         with self._redis.pipeline() as together:
             together.hset(self._members, member, str(time.time()))
             together.expire(self._members, OLD_S)
             together.execute()
 
-    @_or_os_error()
+    @or_os_error()
     def members(self) -> list[str]:
         with self._redis.pipeline() as together:
             together.hkeys(self._members)
@@ -51,19 +37,19 @@ class RedisPlace:
             names = together.execute()[0]
         return sorted(name.decode(errors="replace") for name in names if isinstance(name, bytes))
 
-    @_or_os_error()
+    @or_os_error()
     def put(self, name: str, data: bytes) -> None:
         self._redis.set(self._prefix + name, data, ex=OLD_S)
 
     def get(self, name: str) -> bytes | None:
         return self.get_all([name])[0]
 
-    @_or_os_error()
+    @or_os_error()
     def get_all(self, names: Sequence[str]) -> list[bytes | None]:
         found = self._redis.mget([self._prefix + name for name in names]) if names else []
         return [data if isinstance(data, bytes) else None for data in found]
 
-    @_or_os_error()
+    @or_os_error()
     def remove(self, member: str) -> None:
         with self._redis.pipeline() as together:
             together.hdel(self._members, member)

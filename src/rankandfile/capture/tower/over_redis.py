@@ -7,13 +7,16 @@ not fill up.
 from __future__ import annotations
 
 import urllib.parse
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-import redis
+from rankandfile.capture.in_redis import OLD_S, client, or_os_error
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 REPORTS, CASES = "raf:reports", "raf:cases"
-#: Entries that are kept until towers have taken them; and how long, after the last one.
-MOST_REPORTS, MOST_CASES, OLD_S = 20_000, 16, 86400
+#: Entries that are kept until towers have taken them.
+MOST_REPORTS, MOST_CASES = 20_000, 16
 ANSWER_S, CASE_S = 5.0, 60.0
 
 
@@ -21,15 +24,15 @@ class OverRedis:
     def __init__(self, url: str) -> None:
         self._url = url
         self.where = urllib.parse.urlsplit(url).netloc.rpartition("@")[2] or "the socket"
-        self._redis: redis.Redis | None = None
+        self._redis: Redis | None = None
 
     def post(self, report: bytes) -> None:
         if self._redis is None:
-            self._redis = self._reached(ANSWER_S)
+            self._redis = client(self._url, ANSWER_S, ANSWER_S)
         self._add(self._redis, REPORTS, {"report": report}, MOST_REPORTS)
 
     def hand(self, job: str, name: str, archive: IO[bytes], size: int) -> None:
-        server = self._reached(CASE_S)
+        server = client(self._url, CASE_S, ANSWER_S)
         try:
             case = {"job": job.encode(), "name": name.encode(), "archive": archive.read(size)}
             self._add(server, CASES, case, MOST_CASES)
@@ -41,15 +44,9 @@ class OverRedis:
             self._redis.close()
             self._redis = None
 
-    def _reached(self, answer_s: float) -> redis.Redis:
-        """Raises ValueError for what is no address."""
-        return redis.Redis.from_url(self._url, socket_timeout=answer_s, socket_connect_timeout=ANSWER_S)
-
-    def _add(self, server: redis.Redis, stream: str, entry: dict[str, bytes], most: int) -> None:
-        try:
-            with server.pipeline() as together:
-                together.xadd(stream, entry, maxlen=most, approximate=most > MOST_CASES)  # type: ignore[arg-type]
-                together.expire(stream, OLD_S)
-                together.execute()
-        except redis.RedisError as error:
-            raise OSError(str(error).splitlines()[0][:200] if str(error) else type(error).__name__) from error
+    @or_os_error()
+    def _add(self, server: Redis, stream: str, entry: dict[str, bytes], most: int) -> None:
+        with server.pipeline() as together:
+            together.xadd(stream, entry, maxlen=most, approximate=most > MOST_CASES)  # type: ignore[arg-type]
+            together.expire(stream, OLD_S)
+            together.execute()

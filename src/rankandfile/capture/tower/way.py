@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import IO, Protocol
 
-REDIS = ("redis://", "rediss://", "unix://")
-#: Every address of a tower begins with one of these.
-SCHEMES = ("http://", "https://", *REDIS)
+from rankandfile.capture.in_redis import ADDRESSES as REDIS
 
 
 class Way(Protocol):

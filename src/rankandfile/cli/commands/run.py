@@ -12,7 +12,6 @@ from typer import Argument, Exit, Option
 from rankandfile.cli.asking import choice_of
 from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError, told_as
-from rankandfile.cli.extras import brought_by
 from rankandfile.cli.linting.flagged_sites import FlaggedSites, source_of
 from rankandfile.cli.loading import Source
 from rankandfile.cli.model_options import Model
@@ -27,6 +26,7 @@ from rankandfile.cli.watching import (
     check_notify,
     check_tower,
     events_to,
+    goes_to_redis,
     say,
     show_card,
 )
@@ -204,10 +204,8 @@ def run(
 def _place(meet: str) -> Meeting:
     if meet == "store":
         return "store"
-    if meet.startswith(("redis://", "rediss://", "unix://")):
+    if goes_to_redis(meet, "nodes that meet in a Redis need"):
         from rankandfile.capture.meet.where_to_meet import RedisUrl
 
-        with brought_by("redis", "nodes that meet in a Redis need its client", "redis"):
-            import redis  # noqa: F401 - missed before the job starts, and not when it hangs
         return RedisUrl(meet)
     return None if meet == "none" else Path(meet)

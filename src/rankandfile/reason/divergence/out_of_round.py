@@ -7,8 +7,6 @@ that it makes a round later. The calls on other groups in between do show it.
 
 from __future__ import annotations
 
-import numpy as np
-
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.rounds import find_loop
 from rankandfile.reason.calls.whole_programs.one_program import ProgramDivergence, common_start
@@ -59,4 +57,4 @@ def _usual(tokens: Tokens, at: int) -> bool:
     loop = find_loop(tokens[:at])
     if loop is None or loop.start > loop.period or at - loop.start < _FEWEST_ROUNDS * loop.period:
         return False
-    return at < len(tokens) and bool(np.equal(tokens[at], tokens[at - loop.period]))
+    return at < len(tokens) and bool(tokens[at] == tokens[at - loop.period])

@@ -55,13 +55,20 @@ def who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
     )
 
 
+def _few_of_many(found: FoundLine, divergence: CodeDivergence) -> tuple[Side, Side] | None:
+    """The two sides, where one is at most half of the other and what is each one's own decided."""
+    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
+    if not upon_its_own(found) or 2 * len(few.members) > len(many.members) or _FEWER.off:
+        return None
+    return few, many
+
+
 def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """Upon what is their own, a few exchanged gradients in another backward pass than most."""
-    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
-    if not upon_its_own(found):
+    parted = _few_of_many(found, divergence)
+    if parted is None:
         return None
-    if 2 * len(few.members) > len(many.members) or _FEWER.off:
-        return None
+    few, many = parted
     return NamedByCode(
         ranks=few.members,
         doing=f"went another way than most at {found.at}",
@@ -72,12 +79,10 @@ def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | N
 
 def who_is_odd(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """Stacks show a few apart from all others, and what sent them there is each one's own: it struck few."""
-    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
-    suspects = {one.rank for one in verdict.suspects}
-    if not upon_its_own(found) or suspects != {*few.members} or _FEWER.off:
+    parted = _few_of_many(found, divergence)
+    if parted is None or {one.rank for one in verdict.suspects} != {*parted[0].members}:
         return None
-    if 2 * len(few.members) > len(many.members):
-        return None
+    few, many = parted
     return NamedByCode(
         ranks=few.members,
         doing=f"went another way than most at {found.at}",
@@ -88,12 +93,10 @@ def who_is_odd(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -
 
 def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """What was added since a library asked last says which calls it makes: upon their own data, few added otherwise."""
-    few, many = sorted(sides(divergence), key=lambda side: len(side.members))
-    suspects = {one.rank for one in verdict.suspects}
-    if not upon_its_own(found):
+    parted = _few_of_many(found, divergence)
+    if parted is None or {one.rank for one in verdict.suspects} - {*parted[0].members}:
         return None
-    if 2 * len(few.members) > len(many.members) or suspects - {*few.members} or _FEWER.off:
-        return None
+    few, many = parted
     return NamedByCode(
         ranks=few.members,
         doing=f"added otherwise than most at {found.at}",

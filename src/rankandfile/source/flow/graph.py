@@ -71,7 +71,8 @@ class Graph(Struct, eq=False):
         """The ends of the smallest arm, or test, in which a property of that name is read at the line, or an operator
         asks for it: `{health:long}` calls `__format__`."""
         parts = [(n, n.arm if n.decision is None else n.what) for n in self.nodes]
-        found = [(n, _size(e)) for n, e in parts if isinstance(e, ast.expr) and _implies(e, line, name)]
+        at_line = [(n, e) for n, e in parts if isinstance(e, ast.expr) and _reaches(e, line)]
+        found = [(n, _size(e)) for n, e in at_line if _implies(e, line, name)]
         least = min((size for _, size in found), default=None)
         return {n for n, size in found if size == least}
 
@@ -89,8 +90,12 @@ def _implies(arm: ast.expr, line: int, name: str) -> bool:
     return any(
         isinstance(e, asked) if asked is not None else isinstance(e, ast.Attribute) and e.attr == name
         for e in ast.walk(arm)
-        if isinstance(e, ast.expr) and e.lineno <= line <= (e.end_lineno or e.lineno)
+        if isinstance(e, ast.expr) and _reaches(e, line)
     )
+
+
+def _reaches(e: ast.expr, line: int) -> bool:
+    return e.lineno <= line <= (e.end_lineno or e.lineno)
 
 
 def _size(e: ast.expr) -> int:

@@ -15,7 +15,6 @@ from rankandfile.model.ranks import MOST_RANKS
 #: The columns of an event that a decoding process knows; the number of the log is the assembler's.
 COLUMNS = tuple(Event.__struct_fields__)
 
-_MOST = 1 << 63
 #: Above so many logs they are not compared with each other: a job of that size has a recorder.
 MOST_COMPARED = 4096
 
@@ -66,19 +65,7 @@ class RawLog(msgspec.Struct, array_like=True):
 
 
 def packed_columns(columns: Columns) -> bytes:
-    if not columns:
-        return b""
-    try:
-        return pack(columns)
-    except OverflowError:
-        return pack({name: [_countable(value) for value in values] for name, values in columns.items()})
-
-
-def _countable(value: Any) -> Any:
-    """A number of more digits than anything that is counted is none: it is left out."""
-    if isinstance(value, list):
-        return [each for each in value if not isinstance(each, int) or abs(each) < _MOST]
-    return None if isinstance(value, int) and abs(value) >= _MOST else value
+    return pack(columns) if columns else b""
 
 
 def columns_of(events: list[Event]) -> Columns:

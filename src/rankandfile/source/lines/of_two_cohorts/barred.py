@@ -103,16 +103,8 @@ def _line(
         place, line = inside, put.lineno
     else:
         line = test.lineno
-    return FoundLine(
-        SourcePlace(place.path, place.module, place.function, line),
-        line,
-        without_comment(place.module.lines[line - 1].strip()),
-        reason,
-        divergence,
-        kind="barred",
-        singled=side.members,
-        story=f"Of these, only {ranks_in_words(side)} can come through `{text}` ({at}) to that call.",
-    )
+    named = SourcePlace(place.path, place.module, place.function, line)
+    return _of_side(divergence, side, named, reason, f"`{text}` ({at})")
 
 
 def _behind(divergence: CodeDivergence, side: Side, place: SourcePlace, decorator: ast.expr) -> FoundLine:
@@ -120,15 +112,23 @@ def _behind(divergence: CodeDivergence, side: Side, place: SourcePlace, decorato
     line, file = decorator.lineno, place.path.rsplit("/", 1)[-1]
     text = without_comment(place.module.lines[line - 1].strip())
     words = f"`{text}` lets the main process alone into {place.function.name}() ({file}:{line})"
+    named = SourcePlace(place.path, place.module, place.function, line)
+    reason = Reason(level="varying", source="rank_api", sentence=words)
+    return _of_side(divergence, side, named, reason, f"`{text}` ({place.at(line)})")
+
+
+def _of_side(
+    divergence: CodeDivergence, side: Side, place: SourcePlace, reason: Reason, through: str
+) -> FoundLine:
     return FoundLine(
-        SourcePlace(place.path, place.module, place.function, line),
-        line,
-        text,
-        Reason(level="varying", source="rank_api", sentence=words),
+        place,
+        place.line,
+        without_comment(place.module.lines[place.line - 1].strip()),
+        reason,
         divergence,
         kind="barred",
         singled=side.members,
-        story=f"Of these, only {ranks_in_words(side)} can come through `{text}` ({place.at(line)}) to that call.",
+        story=f"Of these, only {ranks_in_words(side)} can come through {through} to that call.",
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from rankandfile.evidence.text.logs.context import Context
-from rankandfile.evidence.text.logs.event import Event
+from rankandfile.evidence.text.logs.event import Event, integer
 from rankandfile.evidence.text.logs.shape import Shape
 from rankandfile.evidence.text.logs.signals import by_words
 
@@ -123,7 +123,7 @@ def _actor(event: Event, context: Context) -> None:
     for bare in context.preceding(10):
         match = _OF_ACTOR.match(bare.body)
         if match and match[1] == "pid" and event.pid is None and match[2].isdecimal():
-            event.pid = int(match[2])
+            event.pid = integer(match[2])
         elif match and match[1] == "ip" and event.host is None:
             event.host = match[2]
 

@@ -8,7 +8,8 @@ import re
 from itertools import islice
 
 from rankandfile.evidence.text.logs.context import Context
-from rankandfile.evidence.text.logs.event import Event
+from rankandfile.evidence.text.logs.event import Event, integer
+from rankandfile.evidence.text.logs.ranklists import parse as ranks_in
 from rankandfile.evidence.text.logs.shape import Shape
 
 ORDER = 160
@@ -61,8 +62,8 @@ def _stalled(event: Event, context: Context) -> None:
             if match := _LACKS.search(bare.line):
                 lacks[int(match[1])] = match[2]
             elif match := _MISSING.search(bare.line):
-                for rank in match[2].replace(",", " ").split():
-                    lacks.setdefault(int(rank), match[1])
+                for rank in ranks_in(match[2]):
+                    lacks.setdefault(rank, match[1])
             elif "Stalled " not in bare.line:
                 others += 1
         if others > _MOST_OF_OTHERS:
@@ -152,10 +153,9 @@ def _coordinates(event: Event, context: Context) -> None:
 
 def _met(event: Event) -> None:
     """Each number is written with sixteen digits."""
-    event.about, event.about_in = (
-        [int(one) for one in re.findall(r"\d+", str(event.fields.pop("ranks", "")))],
-        "group",
-    )
+    written = re.findall(r"\d+", str(event.fields.pop("ranks", "")))
+    numbers = (integer(one, narrow=True) for one in written)
+    event.about, event.about_in = [one for one in numbers if one is not None], "group"
 
 
 def _remote(event: Event) -> None:
