@@ -97,4 +97,5 @@ def test_the_case_of_a_launcher_without_ranks(tmp_path: Path) -> None:
     assert job.wait() != 0
     kept_nothing = "nothing was recorded" in job.err or "no verdict" in job.err
     # Where the machine is slow, the launcher's rank was seen to come and to end.
-    assert kept_nothing or "NO HANG" in job.err, job.err
+    ended = "NO HANG" in job.err or "IF IT HUNG: rank 0 exited" in job.err
+    assert kept_nothing or ended, job.err

@@ -244,8 +244,8 @@ def test_what_was_found_of_an_attempt_that_is_over_is_not_looked_into(tmp_path: 
     for number, rank in enumerate(ranks):
         rank.call(1, 20, **({"op": "barrier"} if number == 1 else {}))
     response = SimpleNamespace(
-        verdict=None, findings=[], nodes=None, cases=[], busy=True, also=lambda _: None, ends=lambda _: None,
-        begin=lambda noticed: begun.append(noticed),
+        verdict=None, findings=[], nodes=None, cases=[], busy=True, ending=False, also=lambda _: None,
+        ends=lambda _: None, begin=lambda noticed: begun.append(noticed),
     )  # fmt: skip
     stall = SimpleNamespace(told=False, still=lambda now: 9.0)
     duty = Duty(DutyWishes(), cast(Response, response), cast(Stall, stall), lambda _: None)
@@ -254,3 +254,22 @@ def test_what_was_found_of_an_attempt_that_is_over_is_not_looked_into(tmp_path: 
     duty.look([one._replace(lives=lives) for one in look(tmp_path)])
     assert [one.kind for one in response.findings] == ["desync"]
     assert begun == [True] * lives
+
+
+@pytest.mark.parametrize("ending", [True, False])
+def test_ranks_that_go_because_the_job_is_being_ended_are_no_finding(tmp_path: Path, ending: bool) -> None:
+    """Whom the end takes first would be the one that never comes, and the verdict would be no finding any more."""
+    ranks = job(tmp_path, 3)
+    steps(ranks, 2)
+    for rank in ranks[:2]:
+        rank.call(40, done=False, ago=2.0)
+    response = SimpleNamespace(
+        verdict=None, findings=[], nodes=None, cases=[], busy=True, ending=ending, also=lambda _: None
+    )
+    duty = Duty(DutyWishes(), cast(Response, response), cast(Stall, SimpleNamespace()), lambda _: None)
+    seen = [one._replace(lives=one.rank != 2) for one in look(tmp_path)]
+    until = time.monotonic() + 4
+    while not response.findings and time.monotonic() < until:
+        duty.look(seen)
+        time.sleep(0.1)
+    assert [one.kind for one in response.findings] == ["missing"] * (not ending)

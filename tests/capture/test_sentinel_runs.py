@@ -52,6 +52,7 @@ def test_a_verdict_is_a_finding_too(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     done = run(tmp_path, "--stall", "4", "--on-hang", "dump-and-kill", "--", "slow.py", "frozen", "600")
     assert "HANG: rank 1 got stuck" in done.stderr, done.stderr
+    assert (tmp_path / "case" / "watch.json").is_file(), done.stderr
     (found,) = findings(tmp_path, "frozen")
     assert "ranks 0,2 stand in all_reduce SUM Float [1000] (call 50 of" in found["words"]
     assert "rank 1 has not come to it; verdict: HANG: rank 1 got stuck" in found["words"]

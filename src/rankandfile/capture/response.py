@@ -57,6 +57,11 @@ class Response:
         return self._thread is not None and self._thread.is_alive()
 
     @property
+    def ending(self) -> bool:
+        """The job is being ended, by us or by a signal: that ranks go now says nothing of what was wrong."""
+        return self._ending or bool(self._job.endings)
+
+    @property
     def hang(self) -> Path | None:
         """The case of the verdict that holds."""
         stands = self._stands
@@ -104,7 +109,7 @@ class Response:
 
     def go_on(self) -> None:
         """To be called while the job runs: what has been said holds until there are more calls, or more evidence."""
-        if self._ending or self._job.endings:
+        if self.ending:
             return
         if not self._stall.told:
             self._case.moves()

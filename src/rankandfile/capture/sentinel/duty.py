@@ -75,7 +75,8 @@ class Duty:
         if now - self._looked >= LOOK_S:
             self._looked = now
             for finding in self.sentinel.look(seen):
-                self._tell(finding, now)
+                if not self._response.ending:
+                    self._tell(finding, now)
         self._beyond(now)
         self._still()
         self._ask(now)
