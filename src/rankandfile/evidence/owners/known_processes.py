@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec import Struct, field
 
-from rankandfile.evidence.text.told_processes import Told
+from rankandfile.evidence.text.told import Told
 
 
 class KnownProcesses(Struct, frozen=True, dict=True):

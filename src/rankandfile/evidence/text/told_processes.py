@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import msgspec
-
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.listed_processes import pairs_in
 from rankandfile.evidence.text.logs.event import clean
 from rankandfile.evidence.text.stacks.titles import rank_in
+from rankandfile.evidence.text.told import Told, ToldPod, ToldProcess
 from rankandfile.evidence.text.told_programs import programs_in
 
 #: A line may begin with anything; what it tells stands near its beginning.
@@ -103,35 +102,6 @@ _OF_ITS_OWN = ("RANK=", "process", "/", " of ")
 
 def _has(text: str, words: tuple[str, ...]) -> bool:
     return any(word in text for word in words)
-
-
-class ToldProcess(msgspec.Struct, array_like=True, frozen=True):
-    """A process, and the rank that it is. Without a rank, it is the one whose log says so."""
-
-    pid: int
-    rank: int | None = None
-    host: str | None = None
-    place: int | None = None
-    """Its number among the processes of its machine, where that is all that is told."""
-
-
-class ToldPod(msgspec.Struct, array_like=True, frozen=True):
-    """A pod or a stream of one container, as a carrier names it before its lines, and the rank that these tell."""
-
-    name: str
-    rank: int
-
-
-class Told(msgspec.Struct, array_like=True, frozen=True):
-    """What the lines of one file tell of processes."""
-
-    processes: tuple[ToldProcess, ...] = ()
-    world_size: int | None = None
-    programs: tuple[str, ...] = ()
-    """Other frameworks than torch that they speak of."""
-    pods: tuple[ToldPod, ...] = ()
-    rank: int | None = None
-    """What the one process that wrote the file says of itself."""
 
 
 class Listener:

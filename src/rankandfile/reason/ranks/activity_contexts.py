@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from .frame_pattern import ANY, ASKED, Where, where
+from .late_pattern import LatePattern
 
 
 class Context(NamedTuple):
@@ -44,8 +44,8 @@ CONTEXTS: tuple[Context, ...] = (
 )
 
 
-def code(activity: str, phrase: str, *words: str) -> tuple[str, str, re.Pattern[str]]:
-    return activity, phrase, re.compile("|".join(words))
+def code(activity: str, phrase: str, *words: str) -> tuple[str, str, LatePattern]:
+    return activity, phrase, LatePattern("|".join(words))
 
 
 #: What a program calls a communicator of MPI.

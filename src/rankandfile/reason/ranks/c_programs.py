@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
+from .late_pattern import LatePattern
+
 
 class Place(Protocol):
     """As much of a frame as tells whose it is."""
@@ -23,7 +25,7 @@ class Place(Protocol):
 
 
 #: What a program calls, and what never calls the program.
-_ENTRY = re.compile(
+_ENTRY = LatePattern(
     r"(?:P?MPIX?|p?mpi)_\w+$|p?(?:nccl|rccl|hccl)[A-Z]\w*$|p?shmem_\w+$|gasnet\w*$|upc\w*_barrier$"
     r"|(?:H5|nc|ncmpi|nfmpi|adios2?|PIO)_?[A-Za-z]\w*$|(?:cuda|hip|cu|hip)[A-Z]\w+$|gloo::\w+"
     r"|(?:__)?pthread_(?:mutex|cond|join|rwlock|barrier|spin|timedjoin)\w*$|(?:__)?(?:GI_)*sem_(?:timed)?wait\w*$"
@@ -33,17 +35,17 @@ _ENTRY = re.compile(
     r"|(?:__|__GI_)*(?:clock_)?(?:nano|u)?sleep$|(?:__|__GI___?)*(?:poll|ppoll|select|epoll_wait|recv\w*|send\w*|accept4?|connect)$"
     r"|_gfortran_(?:st_\w+|transfer_\w+)$"
 )
-_VERSION = re.compile(r"@+[A-Z]+(?:_[\d.]+)*$")
+_VERSION = LatePattern(r"@+[A-Z]+(?:_[\d.]+)*$")
 #: Where sources of the system and of its compilers were built.
-_SYSTEM = re.compile(
+_SYSTEM = LatePattern(
     r"^/usr/|^\.\.?/(?:\.\./)*(?:sysdeps|nptl|csu|libio|misc|sunrpc)/|(?:^|/)(?:sysdeps|libgcc|libgomp|libstdc\+\+-v3|nptl)/"
     r"|^/(?:build|rpmbuild|tmp)/|/c\+\+/\d|/bits/"
 )
-_SOURCE = re.compile(r"\.(?:c|cc|cpp|cxx|c\+\+|cu|hip|h|hh|hpp|hxx|rs|f|for|ftn|f\d\d)$", re.IGNORECASE)
-_START = re.compile(
+_SOURCE = LatePattern(r"\.(?:c|cc|cpp|cxx|c\+\+|cu|hip|h|hh|hpp|hxx|rs|f|for|ftn|f\d\d)$", re.IGNORECASE)
+_START = LatePattern(
     r"_start$|(?:__)?libc_start\w*$|start_thread$|(?:__)?clone\d?$|generic_start_main\w*$|\?*$|thread_start$"
 )
-_INTERPRETER = re.compile(r"_?Py[A-Z_]\w*Eval\w*|Py_RunMain|Py_BytesMain|pymain_\w+|PyObject_Call\w*")
+_INTERPRETER = LatePattern(r"_?Py[A-Z_]\w*Eval\w*|Py_RunMain|Py_BytesMain|pymain_\w+|PyObject_Call\w*")
 
 
 def own_frames(places: Sequence[Place]) -> range | None:

@@ -34,7 +34,9 @@ class Where(NamedTuple):
         return self._named(function) and _is_file(self.file, file)
 
     def _named(self, function: str) -> bool:
-        return function in self.functions or any(_shape(shape).match(function) for shape in self.shapes)
+        if function in self.functions:
+            return True
+        return bool(self.shapes) and _shape(self.shapes).match(function) is not None
 
 
 class Pattern(NamedTuple):
@@ -52,7 +54,7 @@ def where(file: str, functions: str) -> Where:
 def _is_file(written: str, file: str) -> bool:
     if _written_out(written):
         return file == written or file.endswith(f"/{written}")
-    return _shape(written, r"(?:^|/)").search(file) is not None
+    return _shape((written,), r"(?:^|/)").search(file) is not None
 
 
 def _written_out(name: str) -> bool:
@@ -60,8 +62,8 @@ def _written_out(name: str) -> bool:
 
 
 @cache
-def _shape(name: str, ahead: str = "") -> re.Pattern[str]:
-    return re.compile(ahead + translate(name))
+def _shape(names: tuple[str, ...], ahead: str = "") -> re.Pattern[str]:
+    return re.compile("|".join(ahead + translate(name) for name in names))
 
 
 def pattern(activity: str, phrase: str, *frames: tuple[str, str]) -> Pattern:

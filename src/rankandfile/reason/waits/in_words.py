@@ -84,9 +84,10 @@ def waiting_sentence(
 ) -> Clause | None:
     """'Ranks 0-2 wait for it in the all_reduce ...; ranks 4-7 wait in turn.' `named`: the call was just named."""
     call = first_pending(facts, wait_end)
-    if call is None or set(ways_in(facts, call)[0].ranks) <= set(culprits):
+    ways = ways_in(facts, call) if call is not None else []
+    if call is None or set(ways[0].ranks) <= set(culprits):
         return None
-    calls = in_calls(facts, call, culprits)
+    calls = in_calls(facts, call, culprits, ways)
     proved = call.lacking and set(call.lacking) <= set(culprits)
     whom = f" for {verb(culprits, 'it', 'them')}" if proved else ""
     others = set(wait_end.victims) - set(call.waiting) - set(culprits)
@@ -103,11 +104,16 @@ def waiting_sentence(
     return Clause(claims=(*calls, *in_turn), words=words)
 
 
-def in_calls(facts: Facts, call: Pending, but: Collection[int] = ()) -> list[InCall]:
-    """Who waits there, by what each rank's own record says that the call is for it; without those ranks."""
-    group, named = lookup.group_words(facts, call.group), ways_in(facts, call)[0].op
+def in_calls(
+    facts: Facts, call: Pending, but: Collection[int] = (), ways: Sequence[Way] = ()
+) -> list[InCall]:
+    """Who waits there, by what each rank's own record says that the call is for it; without those ranks. `ways`: those
+    into the call, where the caller has them."""
+    ways = ways or ways_in(facts, call)
+    group, named = lookup.group_words(facts, call.group), ways[0].op
     rest = tuple(rank for rank in call.waiting if rank not in but)
-    ways = ways_in(facts, replace(call, waiting=rest)) if rest else []
+    if rest != call.waiting:
+        ways = ways_in(facts, replace(call, waiting=rest)) if rest else []
     found = []
     for way in sorted(ways, key=lambda way: way.op != named):
         at = lookup.frame(facts.case, way.row["site"]) if way.row and way.one_place else None
@@ -237,9 +243,10 @@ def wait_list(facts: Facts, wait_end: WaitEnd) -> list[WaitRow]:
 
 def _rows(facts: Facts, call: Pending) -> list[WaitRow]:
     out: list[WaitRow] = []
-    ways = {format_ranks(way.ranks): way for way in ways_in(facts, call)}
-    for here in in_calls(facts, call):
-        way = ways[here.ranks]
+    ways = ways_in(facts, call)
+    by_ranks = {format_ranks(way.ranks): way for way in ways}
+    for here in in_calls(facts, call, ways=ways):
+        way = by_ranks[here.ranks]
         host = way.row is not None and _backend(facts, way.row) in _HOST_BACKENDS
         awaited = _awaited(facts, call, way, here.group)
         out.append(WaitRow(here=here, awaited=awaited, by="host" if host else "device"))

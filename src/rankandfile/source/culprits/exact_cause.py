@@ -88,7 +88,7 @@ def _in_the_loop(found: FoundLine, places: SourcePlaces) -> bool:
         return False
     around = [
         node
-        for node in ast.walk(here.function.node)
+        for node in here.function.nodes
         if isinstance(node, (ast.For, ast.While)) and spans(node, here.line)
     ]
     return bool(around) and all(spans(node, there.line) for node in around)

@@ -12,7 +12,6 @@ from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
-from rankandfile.source.program.walking import walk
 from rankandfile.source.registry.tables import TABLE, canonical, sanitiser
 
 from .syntax import (
@@ -281,7 +280,7 @@ def _agreed_below(node: Node, call: ast.Call, target: Function) -> Iterator[Defi
 def _reducing(function: Function) -> list[ast.Call]:
     """The calls in a function that reduce something in place."""
     found = []
-    for node in walk(function.node):
+    for node in function.nodes:
         resolved = resolve(function, node.func) if isinstance(node, ast.Call) else None
         rule = sanitiser(resolved.dotted) if isinstance(resolved, External) else None
         if rule is not None and rule.in_place and isinstance(node, ast.Call):

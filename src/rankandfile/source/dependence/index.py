@@ -205,8 +205,8 @@ class Index:
         """Last names of what stands anywhere without being called: perhaps functions that somebody else calls."""
         found: set[str] = set()
         for module in self.modules:
-            targets = {id(node.func) for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
-            for node in ast.walk(module.tree):
+            targets = {id(node.func) for node in module.nodes if isinstance(node, ast.Call)}
+            for node in module.nodes:
                 if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in targets:
                     found.add(node.id if isinstance(node, ast.Name) else node.attr)
         return frozenset(found)

@@ -9,7 +9,6 @@ from typing import TypeAlias
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.walking import children as inner_nodes
-from rankandfile.source.program.walking import walk
 
 Path: TypeAlias = tuple[tuple[str, object], ...]
 """Which part of a value is meant: ("item", key), ("attr", name), ("each", None), ("len", None); outermost first."""
@@ -31,7 +30,7 @@ PUTS_IN = {*KEEPS, "extend", "update"}
 
 @kept
 def parents(module: Module) -> dict[ast.AST, ast.AST]:
-    return {child: node for node in walk(module.tree) for child in inner_nodes(node)}
+    return {child: node for node in module.nodes for child in inner_nodes(node)}
 
 
 def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:

@@ -130,5 +130,5 @@ def _taken(handler: Handler, function: Function, target: Function) -> Caught:
 
 def _loops_around(function: Function, node: Node) -> set[int]:
     """Loops whose body the step stands in."""
-    loops = [n for n in ast.walk(function.node) if isinstance(n, (ast.For, ast.While))]
+    loops = [n for n in function.nodes if isinstance(n, (ast.For, ast.While))]
     return {id(loop) for loop in loops if any(part is node.what for s in loop.body for part in ast.walk(s))}

@@ -113,7 +113,7 @@ def own_ends(function: Function, tried: bool) -> set[Node]:
 def _raising(function: Function) -> list[Node]:
     graph = graph_of(function)
     found = [node for node in graph.nodes if isinstance(node.what, ast.Raise)]
-    handling = {s for n in ast.walk(function.node) if isinstance(n, ast.ExceptHandler) for s in ast.walk(n)}
+    handling = {s for n in function.nodes if isinstance(n, ast.ExceptHandler) for s in ast.walk(n)}
     return [n for n in found if n.what not in handling and not _landings(n.next(), {graph.raises})]
 
 

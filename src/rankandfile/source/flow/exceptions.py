@@ -146,13 +146,13 @@ def _of_made(target: object) -> Match:
 
 
 def _may_return_true(function: Function) -> bool:
-    returned = [n.value for n in ast.walk(function.node) if isinstance(n, ast.Return) and n.value is not None]
+    returned = [n.value for n in function.nodes if isinstance(n, ast.Return) and n.value is not None]
     return any(not (isinstance(value, ast.Constant) and not value.value) for value in returned)
 
 
 def _yields_inside_a_handler(function: Function) -> bool:
     """A generator made a context manager swallows what its handlers around the `yield` do not raise again."""
-    for node in ast.walk(function.node):
+    for node in function.nodes:
         if isinstance(node, ast.Try) and node.handlers:
             yielding = any(isinstance(n, ast.Yield) for part in node.body for n in ast.walk(part))
             raising = all(any(isinstance(n, ast.Raise) for n in ast.walk(h)) for h in node.handlers)

@@ -74,7 +74,7 @@ def calls_on(place: SourcePlace, stop: Stop) -> list[ast.Call]:
     """The calls that the line makes, the outermost first; those of the known name, where one is known."""
     spanning = [
         node
-        for node in ast.walk(place.function.node)
+        for node in place.function.nodes
         if isinstance(node, ast.Call) and node.lineno <= stop.line <= (node.end_lineno or node.lineno)
     ]
     named = [call for call in spanning if stop.call is not None and called_name(call) == stop.call]
@@ -163,7 +163,7 @@ def assigned(function: Function, value: ast.expr, line: int) -> ast.Assign | Non
         return None
     found = [
         node
-        for node in ast.walk(function.node)
+        for node in function.nodes
         if isinstance(node, ast.Assign)
         and node.lineno < line
         and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)

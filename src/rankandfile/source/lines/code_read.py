@@ -74,7 +74,7 @@ def _own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
 def _loop_over(place: SourcePlace) -> int | None:
     around = (
         node.lineno
-        for node in ast.walk(place.function.node)
+        for node in place.function.nodes
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While))
         and node.body[0].lineno <= place.line <= (node.body[-1].end_lineno or 0)
     )

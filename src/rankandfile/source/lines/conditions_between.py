@@ -72,7 +72,7 @@ def _between_yields(function: Function, here: int | Point) -> list[Condition]:
 
 def _tried_again(function: Function, after: int, here: int) -> Iterator[Condition]:
     """Handlers inside a loop around both: what was called raised on its way back, and was called once more."""
-    for loop in ast.walk(function.node):
+    for loop in function.nodes:
         if not isinstance(loop, (ast.For, ast.While)) or not spans(loop, after) or not spans(loop, here):
             continue
         for handler in ast.walk(loop):
@@ -93,7 +93,7 @@ def _covers(function: Function, handler: ast.AST, line: int) -> bool:
         isinstance(node, ast.Try)
         and handler in node.handlers
         and node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0)
-        for node in ast.walk(function.node)
+        for node in function.nodes
     )
 
 

@@ -250,7 +250,7 @@ def _why(places: SourcePlaces, place: SourcePlace, condition: Condition) -> Reas
     """Of a part of `a and b` that is equal everywhere the rest counts: it decides whether the part is asked at all."""
     reason = why(places.program, place.function, condition)
     if condition.kind == "boolop" and reason.level == "uniform":
-        for node in ast.walk(place.function.node):
+        for node in place.function.nodes:
             if isinstance(node, ast.BoolOp) and any(part is condition.node for part in ast.walk(node)):
                 return why(places.program, place.function, node)
     return reason

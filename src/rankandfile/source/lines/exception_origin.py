@@ -19,7 +19,7 @@ Keeper: TypeAlias = "ast.ExceptHandler | ast.With | ast.AsyncWith"
 
 def condition_of_raise(place: SourcePlace) -> Condition | None:
     """The decision upon which the line raises, if what is written there is a `raise` or an `assert`."""
-    for node in ast.walk(place.function.node):
+    for node in place.function.nodes:
         if not isinstance(node, (ast.Raise, ast.Assert)):
             continue
         if node.lineno <= place.line <= (node.end_lineno or node.lineno):
@@ -85,7 +85,7 @@ def keeps(keeper: Keeper, text: str) -> Condition:
 
 
 def _swallowing(place: SourcePlace, raised: ast.Raise | None) -> Iterator[ast.With | ast.AsyncWith]:
-    for node in ast.walk(place.function.node):
+    for node in place.function.nodes:
         if isinstance(node, (ast.With, ast.AsyncWith)) and _holds(node.body, place.line):
             thrown = raised.exc if raised is not None else None
             if any(swallows(place.function, item.context_expr, thrown) != "no" for item in node.items):
@@ -99,9 +99,7 @@ def _holds(body: list[ast.stmt], line: int) -> bool:
 def _tries(place: SourcePlace) -> list[ast.Try]:
     """The `try` statements whose body the line is in."""
     return [
-        node
-        for node in ast.walk(place.function.node)
-        if isinstance(node, ast.Try) and _holds(node.body, place.line)
+        node for node in place.function.nodes if isinstance(node, ast.Try) and _holds(node.body, place.line)
     ]
 
 

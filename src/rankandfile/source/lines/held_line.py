@@ -66,7 +66,7 @@ def ends_itself(loop: ast.While) -> bool:
 def _around(place: SourcePlace) -> list[ast.stmt]:
     return [
         node
-        for node in ast.walk(place.function.node)
+        for node in place.function.nodes
         if isinstance(node, ast.stmt) and node.lineno <= place.line <= (node.end_lineno or node.lineno)
     ]
 

@@ -110,7 +110,7 @@ def handed_out(program: Program, place: SourcePlace, items: ast.expr, entry: Ent
 def _loops_around(place: SourcePlace) -> list[Going]:
     """The loops that go over the place, the innermost first."""
     found: list[tuple[int, Going]] = []
-    for node in ast.walk(place.function.node):
+    for node in place.function.nodes:
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
         if not first <= place.line <= last:
             continue

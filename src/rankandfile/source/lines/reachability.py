@@ -71,7 +71,7 @@ class Reachability:
             isinstance(node, (ast.For, ast.AsyncFor))
             and spans(node.iter, frame.line)
             and any(spans(statement, inside.line) for statement in node.body)
-            for node in ast.walk(place.function.node)
+            for node in place.function.nodes
         )
 
     def passes(self, frame: Frame, after: int | None, via: int, to: int | None) -> bool:

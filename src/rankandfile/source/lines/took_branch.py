@@ -87,9 +87,7 @@ def _left(before: CallPath, side: Side, depth: int) -> Frame | None:
 
 def _shows(decision: Decision, line: int, truth: bool) -> bool:
     """Not from the arm that is not taken, unless a loop further out came round."""
-    owner = next(
-        (one for one in ast.walk(decision.place.function.node) if _owns(one, decision.condition.node)), None
-    )
+    owner = next((one for one in decision.place.function.nodes if _owns(one, decision.condition.node)), None)
     if not isinstance(owner, ast.If | ast.While | ast.For) or decision.branching.rounds:
         return True
     other = owner.orelse if truth else owner.body

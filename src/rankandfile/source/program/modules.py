@@ -16,6 +16,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from .as_written import keep_numbers
+from .kept import kept
 from .walking import children, walk
 
 LONGEST_FILE = 4_000_000
@@ -45,6 +46,11 @@ class Function(Struct, eq=False, weakref=True):
     owner: ast.ClassDef | None = None
     """The class whose body it stands in."""
     parent: Function | None = None
+
+    @property
+    def nodes(self) -> list[ast.AST]:
+        """Its own node first, and all below it."""
+        return _nodes(self)
 
     @property
     def first_line(self) -> int:
@@ -80,6 +86,11 @@ class Function(Struct, eq=False, weakref=True):
         return f"<{self.module.path}:{self.first_line} {self.qualname}>"
 
 
+@kept
+def _nodes(function: Function) -> list[ast.AST]:
+    return walk(function.node)
+
+
 def defaults_of(a: ast.arguments) -> dict[str, ast.expr]:
     """`a, b=1, *, c=2` -> the expressions 1 and 2 by the names b and c."""
     plain = [*a.posonlyargs, *a.args]
@@ -102,6 +113,10 @@ class Module:
         return self.text.splitlines()
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return walk(self.tree)
+
+    @cached_property
     def functions(self) -> list[Function]:
         """The module body first, then every function and lambda, outer before inner."""
         return list(_functions(self))
@@ -114,7 +129,7 @@ class Module:
     def classes(self) -> dict[str, ast.ClassDef]:
         """Classes by name, wherever they stand; of two with one name the first."""
         found: dict[str, ast.ClassDef] = {}
-        for node in walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, node)
         return found

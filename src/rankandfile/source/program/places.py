@@ -149,7 +149,7 @@ def _spans(module: Module, frame: Frame) -> bool:
 
 def _runs(function: Function, line: int) -> bool:
     """Whether an expression stands there that can call something: no docstring, no `else:`, no bare name."""
-    for node in ast.walk(function.node):
+    for node in function.nodes:
         first = getattr(node, "lineno", None)
         if first is None or not first <= line <= (getattr(node, "end_lineno", None) or first):
             continue
@@ -160,7 +160,7 @@ def _runs(function: Function, line: int) -> bool:
     # Decorators are called on their own lines.
     return any(
         decorator.lineno <= line <= (decorator.end_lineno or decorator.lineno)
-        for node in ast.walk(function.node)
+        for node in function.nodes
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         for decorator in node.decorator_list
     )
@@ -212,7 +212,7 @@ def _elsewhere(place: SourcePlace, name: str) -> str | None:
     """
     lines = [
         node.lineno
-        for node in ast.walk(place.function.node)
+        for node in place.function.nodes
         if isinstance(node, ast.Call) and _name(node.func) == name
     ]
     running = list(_on_line(place))
@@ -225,7 +225,7 @@ def _elsewhere(place: SourcePlace, name: str) -> str | None:
 
 def _on_line(place: SourcePlace) -> Iterator[ast.AST]:
     """What may run something when the line does."""
-    for node in ast.walk(place.function.node):
+    for node in place.function.nodes:
         first = getattr(node, "lineno", None)
         if first is not None and first <= place.line <= (getattr(node, "end_lineno", None) or first):
             outer = isinstance(
@@ -252,7 +252,7 @@ def _name(node: ast.AST) -> str | None:
 
 def in_loop(place: SourcePlace) -> bool:
     """Whether a loop of the place's function goes over its line."""
-    for node in ast.walk(place.function.node):
+    for node in place.function.nodes:
         last: ast.AST | None = None
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             last = node.body[-1]

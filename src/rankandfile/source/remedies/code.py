@@ -85,8 +85,12 @@ class Module(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return lines_in_strings(self.tree)
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return walk(self.tree)
+
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: node for node in walk(self.tree) for child in children(node)}
+        return {child: node for node in self.nodes for child in children(node)}
 
     @cached_property
     def _index(self) -> _Index:
@@ -112,7 +116,7 @@ class Module(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def names(self) -> set[str]:
         """Every name that the module binds or uses, so that a new one does not clash."""
-        named = {n.id for n in walk(self.tree) if isinstance(n, ast.Name)}
+        named = {n.id for n in self.nodes if isinstance(n, ast.Name)}
         return named | set(self.imports) | set(self.classes) | {f.node.name for f in self.functions}
 
     def kept(self, attribute: str) -> list[ast.expr]:
@@ -160,7 +164,7 @@ class _Index(Struct, eq=False):
     def of(cls, module: Module) -> _Index:
         index = cls()
         owners: dict[ast.AST, ast.ClassDef] = {}
-        for node in walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ClassDef):
                 index.classes[node.name] = node
                 owners.update(dict.fromkeys(node.body, node))

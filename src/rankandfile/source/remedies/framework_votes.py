@@ -6,8 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from rankandfile.source.program.walking import walk
-
 from .place_to_mend import PlaceToMend
 from .spelling import Spelling
 
@@ -53,7 +51,7 @@ def goes_first(place: PlaceToMend, local: bool) -> str:
 
 
 def _imports(place: PlaceToMend, framework: re.Pattern[str]) -> bool:
-    for node in walk(place.module.tree):
+    for node in place.module.nodes:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]

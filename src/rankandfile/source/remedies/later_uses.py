@@ -81,7 +81,7 @@ def _made(place: PlaceToMend, flag: Flag) -> ast.expr | None:
 def _elsewhere(place: PlaceToMend, flag: Flag) -> tuple[str, int] | None:
     assert isinstance(flag.node, ast.Attribute)
     for module in place.code.around(place.module):
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if not isinstance(node, (ast.If, ast.While)) or module.function_of(node) == place.function:
                 continue
             asked = any(isinstance(e, ast.Attribute) and e.attr == flag.node.attr for e in _read(node.test))

@@ -218,7 +218,7 @@ def place_of(problem: Problem, code: Code) -> PlaceToMend | None:
 def _deciding(module: Module, line: int) -> Deciding | None:
     decisions: list[tuple[int, int, Deciding]] = []
     statements: list[ast.stmt] = []
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.comprehension):
             first, last = node.target.lineno, node.iter.end_lineno or node.iter.lineno
         elif isinstance(node, (ast.If, ast.While, ast.IfExp)):
@@ -241,7 +241,7 @@ def _deciding(module: Module, line: int) -> Deciding | None:
 def _spanning(module: Module, line: int) -> Deciding | None:
     """The comprehension, or else the simple statement, that begins before the line and ends on it or behind."""
     found: list[tuple[int, Deciding]] = []
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
         if not first <= line <= last:
             continue

@@ -281,7 +281,7 @@ def bound_call(code: Code, module: Module, definition: Definition, parameter: st
     """What the calls in this module hand to a parameter of the function."""
     search = _Search(code, code.around(module))
     found = []
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call):
             scope = _Scope(module, module.function_of(node), None)
             if any(d.node is definition.node for d, _ in search.targets(node.func, scope)):

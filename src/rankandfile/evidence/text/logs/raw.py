@@ -9,7 +9,7 @@ from msgspec.structs import astuple
 
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.logs.event import Event
-from rankandfile.evidence.text.told_processes import Told
+from rankandfile.evidence.text.told import Told
 from rankandfile.model.ranks import MOST_RANKS
 
 #: The columns of an event that a decoding process knows; the number of the log is the assembler's.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from rankandfile.evidence.raw import RawNote
-from rankandfile.evidence.text.told_processes import Told
+from rankandfile.evidence.text.told import Told
 
 #: Values of `RawThread.shows`, see `rankandfile.model.snapshots`.
 NOW, DIED, RAISED, ISSUED = "now", "died", "raised", "issued"

@@ -180,7 +180,7 @@ def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[i
     """The first of each rank; one of its main thread before one of another."""
     out: dict[int, Error] = {}
     rows = events.filter(pl.col("kind").is_in(list(kinds)) & pl.col("role").is_in(list(roles)))
-    for row in rows.sort("log", "line").iter_rows(named=True):
+    for row in rows.sort("log", "line").iter_rows(named=True) if rows.height else ():
         error = _error(row)
         known = out.get(row["rank"])
         if known is None or (known.thread and not error.thread):
@@ -266,7 +266,10 @@ def _of_the_one_that_aborted(events: pl.DataFrame, exits: pl.DataFrame) -> dict[
 def _last_said(events: pl.DataFrame) -> dict[int, str]:
     """The last line of each rank in a log of several. One that names itself in its words counts among others, or where
     it does so often."""
-    rows = events.filter(pl.col("kind") == "last_said").with_columns(
+    rows = events.filter(pl.col("kind") == "last_said")
+    if rows.is_empty():
+        return {}
+    rows = rows.with_columns(
         pl.col("fields").str.json_path_match("$.speaker").cast(pl.Int32, strict=False).alias("speaker")
     )
     rows = rows.with_columns(pl.coalesce("rank", "speaker").alias("said"))
@@ -287,12 +290,15 @@ def _left_out(mine: pl.DataFrame) -> int:
 def _stuck_watchdogs(mine: pl.DataFrame) -> dict[int, Error]:
     """Ranks whose watchdog stood still on its own account: not of those that had given up on a call before, for one
     that stops after that only waits for the abort to end; nor where others' had, long before."""
+    stuck = mine.filter(pl.col("kind") == "heartbeat_stuck")
+    if stuck.is_empty():
+        return {}
     gave_up = gave_up_rows(mine, ("watchdog_timeout",))
     first = gave_up["time_ns"].min()
     out = _errors(
-        mine.filter(~pl.col("rank").is_in(gave_up["rank"].implode())), ("heartbeat_stuck",), "messenger"
+        stuck.filter(~pl.col("rank").is_in(gave_up["rank"].implode())), ("heartbeat_stuck",), "messenger"
     )
-    for row in mine.filter(pl.col("kind") == "heartbeat_stuck").iter_rows(named=True):
+    for row in stuck.iter_rows(named=True):
         stood_ms, at = row["waited_ms"] or 0, row["time_ns"]
         if isinstance(first, int) and at is not None and at - stood_ms * 1_000_000 > first:
             out.pop(row["rank"], None)

@@ -35,6 +35,8 @@ def read_reports(events: pl.DataFrame) -> tuple[Report, ...]:
     """One per rank, group and call: what the timeout's line says, and the lines that belong to it."""
     transfer = pl.col("op").cast(pl.String).is_in(list(TRANSFERS)).fill_null(False)
     rows = gave_up_rows(events, (TIMEOUT, PROGRESS, BLOCKING, SIGNAL, ISSUED))
+    if rows.is_empty():
+        return ()
     # What else its watchdog says of that number is of the send or receive: unbatched ones are counted with the rest.
     moved = {(row["rank"], row["seq"]) for row in rows.filter(transfer).iter_rows(named=True)}
     found: dict[tuple[int, str, int | None], Report] = {}
@@ -89,6 +91,8 @@ def gave_up_rows(
 ) -> pl.DataFrame:
     """Lines of these kinds that a rank wrote of itself; what is told again counts where it is the only copy."""
     rows = events.filter(pl.col("kind").cast(pl.String).is_in(list(kinds)) & pl.col("rank").is_not_null())
+    if rows.is_empty():
+        return rows
     again = pl.col("role").cast(pl.String) == "echo"
     first = rows.filter(~again)
     copies = rows.filter(again & pl.col("seq").is_not_null()).join(

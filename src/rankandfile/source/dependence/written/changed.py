@@ -7,7 +7,6 @@ import ast
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.scopes import binding_scope, own_nodes
-from rankandfile.source.program.walking import walk
 
 ADDS = {
     *("append", "add", "extend", "update", "insert", "setdefault", "appendleft", "put"),
@@ -72,7 +71,7 @@ def unfilled(function: Function) -> frozenset[str]:
     not here, which is given one, is what fills it."""
     empty: set[str] = set()
     filled: set[str] = set(function.parameters)
-    for what in walk(function.node):
+    for what in function.nodes:
         if isinstance(what, (ast.Assign, ast.AnnAssign)):
             targets = what.targets if isinstance(what, ast.Assign) else [what.target]
             plain = [t.id for t in targets if isinstance(t, ast.Name)]

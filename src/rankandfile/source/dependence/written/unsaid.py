@@ -56,6 +56,6 @@ def setters(index: Index) -> frozenset[str]:
 @kept
 def taken_away(index: Index) -> frozenset[str]:
     """Attributes that the program deletes from something."""
-    nodes = (node for module in index.modules for node in ast.walk(module.tree))
+    nodes = (node for module in index.modules for node in module.nodes)
     deleted = (t for node in nodes if isinstance(node, ast.Delete) for t in node.targets)
     return frozenset(target.attr for target in deleted if isinstance(target, ast.Attribute))

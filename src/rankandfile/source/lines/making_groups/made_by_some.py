@@ -53,7 +53,7 @@ def made_by_some(search: Search, verdict: Verdict) -> FoundLine | None:
 def _all_stand(search: Search, here: SourcePlace) -> bool:
     stands = [standing(search.places, search.paths, rank) for rank in search.paths.seen()]
     lines = {(each.place.path, each.line) if each is not None else None for each in stands}
-    calls = (node for node in ast.walk(here.function.node) if isinstance(node, ast.Call))
+    calls = (node for node in here.function.nodes if isinstance(node, ast.Call))
     makes = any(spans(node, here.line) and _name(node) in _MAKES for node in calls)
     return makes and lines == {(here.path, here.line)}
 

@@ -39,7 +39,7 @@ def counted_alone(search: Search, verdict: Verdict) -> FoundLine | None:
 
 
 def _setups(here: SourcePlace) -> Iterator[ast.Call]:
-    for node in ast.walk(here.function.node):
+    for node in here.function.nodes:
         if isinstance(node, ast.Call) and spans(node, here.line) and called_name(node) == _SETUP:
             yield node
 

@@ -112,7 +112,7 @@ def _peer(search: Search, stage: Stage) -> int | None:
         return None
     calls = [
         node
-        for node in ast.walk(place.function.node)
+        for node in place.function.nodes
         if isinstance(node, ast.Call)
         and spans(node, place.line)
         and isinstance(node.func, ast.Attribute)

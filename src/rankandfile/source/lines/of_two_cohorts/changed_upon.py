@@ -81,7 +81,7 @@ def _upon(search: Search, found: FoundLine) -> tuple[Module, Function, ast.expr]
 
 
 def _test_at(module: Module, line: int) -> ast.expr | None:
-    tests = (node for node in ast.walk(module.tree) if isinstance(node, (ast.If, ast.While, ast.IfExp)))
+    tests = (node for node in module.nodes if isinstance(node, (ast.If, ast.While, ast.IfExp)))
     return next((node.test for node in tests if node.test.lineno == line), None)
 
 

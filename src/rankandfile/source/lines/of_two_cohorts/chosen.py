@@ -185,7 +185,7 @@ def _asks_an_object(decision: Decision) -> bool:
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
     set_to = [
         node.value
-        for node in ast.walk(decision.place.function.node)
+        for node in decision.place.function.nodes
         if isinstance(node, ast.Assign)
         and any(isinstance(target, ast.Name) and target.id in names for target in node.targets)
     ]

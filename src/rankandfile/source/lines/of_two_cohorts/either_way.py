@@ -68,7 +68,7 @@ def _cleans_up(place: SourcePlace, line: int) -> bool:
             isinstance(node, (ast.With, ast.AsyncWith))
             and any(spans(i.context_expr, line) for i in node.items)
         )
-        for node in ast.walk(place.function.node)
+        for node in place.function.nodes
     )
 
 

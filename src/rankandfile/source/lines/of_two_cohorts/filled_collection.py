@@ -23,7 +23,7 @@ def filling_methods(place: SourcePlace, attribute: str) -> Iterator[str]:
     for function in place.module.functions:
         if function.owner is None or function.owner is not place.function.owner or function is place.function:
             continue
-        for node in ast.walk(function.node):
+        for node in function.nodes:
             target = added_to(node)
             if isinstance(target, ast.Attribute) and target.attr == attribute:
                 yield function.name

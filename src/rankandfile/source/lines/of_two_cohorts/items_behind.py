@@ -20,7 +20,7 @@ def loop_of(place: SourcePlace, value: ast.expr) -> Loop | None:
     """The loop around the line from whose items the value is taken: what comes first there decides."""
     around = [
         node
-        for node in ast.walk(place.function.node)
+        for node in place.function.nodes
         if isinstance(node, (ast.For, ast.AsyncFor))
         and node.lineno <= place.line <= (node.end_lineno or node.lineno)
     ]

@@ -64,7 +64,7 @@ def _stores(place: SourcePlace, names: set[str]) -> Iterator[tuple[Function, ast
     for function in place.module.functions:
         if function.owner is None or function.owner is not place.function.owner or function is place.function:
             continue
-        for node in ast.walk(function.node):
+        for node in function.nodes:
             target = added_to(node)
             if isinstance(target, ast.Attribute) and target.attr in names:
                 assert isinstance(node, (ast.stmt, ast.Call))

@@ -95,7 +95,7 @@ def _functions(search: Search, place: SourcePlace) -> list[Function]:
     found = [place.function]
     contexts = [
         item.context_expr
-        for node in ast.walk(place.function.node)
+        for node in place.function.nodes
         if isinstance(node, ast.With) and spans(node, place.line)
         for item in node.items
     ]

@@ -80,7 +80,7 @@ def _tries_again(search: Search, wrapper: Frame) -> bool | None:
     place = search.places.find(wrapper)
     if place is None or not place.known:
         return None
-    made = [node for node in ast.walk(place.function.node) if isinstance(node, ast.Call)]
+    made = [node for node in place.function.nodes if isinstance(node, ast.Call)]
     here = {ast.unparse(call.func) for call in made if spans(call, wrapper.line)}
     return in_loop(place) or any(sum(ast.unparse(call.func) == name for call in made) > 1 for name in here)
 

@@ -157,6 +157,6 @@ def _arguments(function: Function, call: ast.Call) -> Iterable[tuple[Function, a
 
 
 def _returned(function: Function) -> Iterator[ast.expr]:
-    for node in ast.walk(function.node):
+    for node in function.nodes:
         if isinstance(node, ast.Return) and node.value is not None:
             yield node.value

@@ -26,7 +26,7 @@ def {name}(tensor, group=None):
 
 def make(place: PlaceToMend, plain: bool) -> Draft | None:
     for site, module in place.called():
-        for statement in ast.walk(module.tree):
+        for statement in module.nodes:
             if isinstance(statement, ast.Expr) and statement.lineno == site.line:
                 draft = _gathered(module, statement, plain)
                 if draft is not None:

@@ -168,7 +168,7 @@ def _keyed(place: PlaceToMend, node: ast.For | ast.comprehension) -> bool:
     inside = [part for body in node.body for part in ast.walk(body)] if isinstance(node, ast.For) else []
     if not counted and any(isinstance(n, ast.Subscript) and ast.unparse(n.slice) == target for n in inside):
         return True
-    for part in ast.walk(place.module.tree):
+    for part in place.module.nodes:
         if (
             isinstance(part, ast.Subscript)
             and ast.unparse(part.value) == whole

@@ -38,7 +38,7 @@ class _Root(Struct, frozen=True):
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     for site, module in place.called():
-        for call in ast.walk(module.tree):
+        for call in module.nodes:
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
                 continue
             if not call.lineno <= site.line <= (call.end_lineno or call.lineno):

@@ -35,7 +35,7 @@ def around(place: PlaceToMend) -> tuple[Module, ast.Try] | None:
     found = [
         (module, attempt)
         for module in place.code.around(place.module)
-        for attempt in ast.walk(module.tree)
+        for attempt in module.nodes
         if isinstance(attempt, ast.Try) and not attempt.handlers and _tears_down(place, module, attempt)
     ]
     callers = [

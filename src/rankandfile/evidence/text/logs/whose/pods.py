@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from rankandfile.evidence.text.told_processes import ToldPod
+from rankandfile.evidence.text.told import ToldPod
 
 _FROM = pl.Categorical()
 _SURE = ("prefix", "line", "app", "default_group")
