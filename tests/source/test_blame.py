@@ -215,6 +215,15 @@ def test_who_is_behind_a_loop_that_the_others_are_in_left_it_early(first: str, c
     assert locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].cause == cause
 
 
+def test_who_goes_round_again_in_a_loop_that_the_others_have_left_makes_calls_more() -> None:
+    program = RESUMED.replace("2 * (rank == 1)", "2 * (rank != 1)")
+    run = play(3, train=program.format(first="resumed(dist.get_rank())"))
+    verdict = verdict_of(run, 1, "rank_conditional")
+    assert (
+        locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].cause == "extra_collective"
+    )
+
+
 @pytest.mark.parametrize(("kind", "blames"), [("substituted", []), ("skipped", [1, 3])])
 def test_as_many_against_as_many_by_their_own_data_blame_nobody_at_one_call(
     kind: str, blames: list[int]

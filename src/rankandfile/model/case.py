@@ -75,6 +75,13 @@ class Case(Struct, frozen=True, kw_only=True, dict=True):
         return found.sort("log", "line").to_dicts()
 
     @cached_property
+    def own_last_lines(self) -> list[dict[str, Any]]:
+        """Events of what one rank wrote among its last lines, and no other anywhere."""
+        own = (pl.col("kind").cast(pl.String) == "own_last_line") & pl.col("rank").is_not_null()
+        found = self.events.filter(own)
+        return found.sort("log", "line").to_dicts()
+
+    @cached_property
     def tried_again(self) -> list[dict[str, Any]]:
         """Events of who tries one thing again and again up to the end of its log."""
         return self.events.filter(pl.col("kind").cast(pl.String) == "tries_again").to_dicts()

@@ -160,9 +160,12 @@ class TookBranch(Base, kw_only=True):
     shown_by: int
     shown_in: str | None = None
     """None: the condition's own; another one, or a line further out, of who has left the function."""
+    part: str | None = None
+    """That part of the condition alone came out so; what the whole of it came to is not known."""
 
     def __str__(self) -> str:
-        return f"{self.who} found line {self.line} of {self.file} {'true' if self.truth else 'false'}"
+        what = f"`{self.part}` in line" if self.part else "line"
+        return f"{self.who} found {what} {self.line} of {self.file} {'true' if self.truth else 'false'}"
 
 
 class Ended(Base, kw_only=True):

@@ -18,6 +18,8 @@ class NamedByCode(Struct, frozen=True, kw_only=True):
     sentence: str
     cause: str | None = None
     """What they did, where the evidence has two causes open for two sides; None: the verdict's stays."""
+    evidence: tuple[str, ...] = ()
+    """What shows it, beside the code."""
 
 
 class Implied(Struct, frozen=True):

@@ -13,10 +13,12 @@ from .culprits.as_many import as_many
 from .culprits.by_code import named_by_code
 from .culprits.exact_cause import exact_cause
 from .culprits.ways import with_culprits
+from .culprits.wrote_it import who_wrote_it
 from .files.tree import SourceTree
 from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
+from .lines.of_two_cohorts.told_by_log import as_logged
 from .lines.sentence import PARTED_LATER, because, implied_calls, sentence
 from .lint.before import flagged_before
 from .program.places import SourcePlaces
@@ -33,7 +35,8 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     found = find(search, verdict)
     if found is None:
         return None
-    named = named_by_code(verdict, found, search.paths)
+    found, wrote = as_logged(search, found)
+    named = who_wrote_it(verdict, found, wrote) or named_by_code(verdict, found, search.paths)
     # Where the code has somebody to name, the cause is no longer open.
     cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
     cause = (named.cause if named else None) or cause

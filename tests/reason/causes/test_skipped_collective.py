@@ -150,6 +150,20 @@ def test_behind_the_last_call_and_on_the_same_line_further_out_it_is_on_its_way(
     assert relation(case, [before], due, before) == "unknown"
 
 
+def test_the_last_call_that_both_made_was_made_from_an_arm_of_each_ones_own() -> None:
+    """Rank 0 gathers in another arm of `step` than its mates, and is further on in that: it has gone past nothing."""
+    main, again = ("main", "/workspace/t.py", 61), ("main", "/workspace/t.py", 51)
+    own, mates = [("step", "/workspace/w.py", 19), main], [("step", "/workspace/w.py", 23), main]
+    now = [("plot", "/workspace/w.py", 27), ("step", "/workspace/w.py", 21), main]
+    case = Witnesses(Case()).stack(0, own, mates).case
+    case = Witnesses(case).stack(1, [("peers", "/workspace/x.py", 28), again], now).case
+    ours, theirs, due, stands = case.stacks["stack"].to_list()
+    assert relation(case, [ours, theirs], due, stands) == "before"
+    assert relation(case, [theirs], due, stands) == "after", (
+        "by its mate's arm alone it would be in the next round"
+    )
+
+
 def test_who_is_out_of_the_function_of_two_calls_has_left_it() -> None:
     log, main = ("log", "/workspace/t.py", 25), ("main", "/workspace/t.py", 46)
     later, share = ("log", "/workspace/t.py", 26), ("share", "/workspace/s.py", 7)

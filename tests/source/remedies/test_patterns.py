@@ -83,6 +83,32 @@ def fit(accelerator: Accelerator, model, loader):
     )
 
 
+def test_what_asks_all_ranks_within_the_test_is_asked_by_all_or_none() -> None:
+    """A vote on the whole test would come behind the call that only some ranks make."""
+    files = Texts(
+        train=HEAD
+        + """from accelerate import Accelerator
+
+def fit(model, loader):
+    accelerator = Accelerator()
+    for step, batch in enumerate(loader):
+        loss = model(batch)
+        if loss.item() > 9 and accelerator.check_trigger():  # odd
+            return
+        accelerator.backward(loss)
+"""
+    )
+    at = (
+        files.files["train.py"]
+        .split("\n")
+        .index("        if loss.item() > 9 and accelerator.check_trigger():  # odd")
+    )
+    site = Site((1,), op="all_reduce", file="train.py", line=at + 1, function="fit")
+    _, after = changed(files, "odd", plain=True, sites=(site,))
+    assert after.endswith("and accelerator.check_trigger():  # odd") and after.count("check_trigger") == 1
+    assert "accelerator.reduce(" in after
+
+
 def test_an_accelerator_is_one_by_what_it_is_made_of_and_not_by_its_name() -> None:
     files = Texts(
         train="""import torch

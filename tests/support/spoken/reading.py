@@ -181,11 +181,16 @@ def _tests(clause: str) -> Iterator[Spoken]:
 
 
 _TAKEN_BY = re.compile(r"(?P<no>not )?taken by ranks? (?P<who>\d[\d,\-]*)")
+_OF_A_PART = re.compile(r"(?P<no>true|false) on ranks? (?P<who>\d[\d,\-]*)")
 
 
 def of_branch(text: str) -> Iterator[Spoken]:
-    """`if rank == 0:  taken by rank 0, not taken by ranks 1-3`."""
+    """`if rank == 0:  taken by rank 0, not taken by ranks 1-3`; `if bad and asked():  bad is true on rank 0`."""
     condition, _, ways = text.partition("  ")
+    for way in _OF_A_PART.finditer(ways):
+        words = f"`{condition}` {way[0]}"
+        truth = way["no"] == "true"
+        yield Spoken(kind="took", ranks=ranks_in(way["who"].rstrip(",")), truth=truth, words=words)
     for way in _TAKEN_BY.finditer(ways):
         words = f"`{condition}` {way[0]}"
         yield Spoken(kind="took", ranks=ranks_in(way["who"].rstrip(",")), truth=not way["no"], words=words)

@@ -112,7 +112,9 @@ def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, looku
         before = facts.call_table.of_rank(mate).filter(pl.col("record") < due["record"])
         stacks = list(dict.fromkeys(before["stack"].drop_nulls().reverse().head(512)))
         depth = depth_of_divergence(facts.case, due["stack"], stand.stack)
-        how = relation(facts.case, stacks, due["stack"], stand.stack)
+        # The call that both made last it made itself, perhaps from another arm of a test than its mate.
+        last = facts.call_table.of_rank(rank).sort("record")["stack"].drop_nulls().tail(1).to_list()
+        how = relation(facts.case, [*last, *stacks], due["stack"], stand.stack)
         if (
             how in ("after", "left")
             and depth is not None

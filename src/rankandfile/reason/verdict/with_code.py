@@ -51,6 +51,7 @@ def _whom_it_names(verdict: Verdict, said: SourceFinding, _check: Check) -> Verd
         suspects=[] if hung else who,
         victims=format_ranks([rank for rank in parse_ranks(verdict.victims) if rank not in named.ranks]),
         sentence=f"{verdict.sentence} {named.sentence}",
+        evidence=[*verdict.evidence, *named.evidence],
         alternatives=[other for other in verdict.alternatives if other.culprits != own],
     )
 

@@ -117,6 +117,10 @@ def branch(verdict: Verdict) -> str:
     if not seen or not is_test(condition):
         return condition
     ways = {one.truth: one.who for one in seen}
+    part = next((one.part for one in seen if one.part), None)
+    if part is not None:
+        told = [f"{str(truth).lower()} on {ways[truth]}" for truth in sorted(ways, reverse=True)]
+        return f"{condition}  {plain(part)} is {', '.join(told)}"
     told = [f"{'' if truth else 'not '}taken by {ways[truth]}" for truth in sorted(ways, reverse=True)]
     return f"{condition}  {', '.join(told)}"
 

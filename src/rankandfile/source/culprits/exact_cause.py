@@ -15,6 +15,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a rank that left a loop, they say, had fewer values to reduce in it | skipped_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
+| of two ways, the one goes round a loop again that the others have left, by no share of the data | extra_collective |
 | one loop over a dictionary or a set came to another item first | order_inversion |
 | a decorator ran the function once more | extra_collective |
 | it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
@@ -195,8 +196,10 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if structural is not None:
         return structural
     if cause == "rank_conditional":
-        left = found.reason.source != "rank_api" and over_for(found) is found.divergence.culprit
-        return "early_exit" if left and not _LEFT.off else None
+        over = over_for(found) if found.reason.source != "rank_api" and not _LEFT.off else None
+        if over is None:
+            return None
+        return "early_exit" if over is found.divergence.culprit else "extra_collective"
     if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None

@@ -20,6 +20,7 @@ def who_was_let_go_on(verdict: Verdict, found: FoundLine, divergence: CodeDiverg
     """None where more ranks came through it than not, or some of those who wait are on neither side."""
     if (
         found.decision is None
+        or found.supposed
         or found.decision.condition.kind != "except"
         or found.decision.branching.guessed
     ):

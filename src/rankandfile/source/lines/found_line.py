@@ -38,7 +38,9 @@ class FoundLine(Struct, frozen=True):
     unordered: bool = False
     """The items of the loop are in the order in which they came in, on each rank."""
     singled: tuple[int, ...] = ()
-    """Ranks that alone come to what made the items differ, or to a call."""
+    """Ranks that alone come to what made the items differ, or to a call; or wrote what a handler writes."""
+    supposed: bool = False
+    """Of a handler: one side may have gone through all that the other is in the middle of."""
     story: str = ""
     """How one comes from what the ranks did to this line, where that is not to be seen at it."""
 

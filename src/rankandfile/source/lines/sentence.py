@@ -22,7 +22,7 @@ from .divergence import CodeDivergence, Side
 from .divergence import ranks_in_words as _ranks
 from .found_line import FoundLine
 from .implied_collectives import implicit
-from .took_branch import took_branch
+from .took_branch import part_of, took_branch
 
 _LONGEST = 160
 _ANY = "something on which the ranks do not agree"
@@ -146,7 +146,9 @@ def _decided(found: FoundLine, ways: str | None = None) -> str:
     ours, theirs = condition.here, condition.there
     if decision.branching.normal == "end":
         ours, theirs = theirs, ours
-    place = f"at {found.at}, in {found.place.function.name}, by `{_short(found)}`"
+    part = part_of(condition)
+    decides = f"`{part}` in `{_short(found)}`" if part else f"`{_short(found)}`"
+    place = f"at {found.at}, in {found.place.function.name}, by {decides}"
     one, other = _those(divergence.normal, decision.normal), _those(divergence.culprit, decision.culprit)
     paths = f" ({theirs} on {other}, {ours} on {one})" if ways is None else ways
     # Nobody saw the one side come to it, and nothing shows that the test can differ.
@@ -164,6 +166,11 @@ def _caught(found: FoundLine) -> str:
         where = found.decision.place.at(found.decision.condition.line)
         how = "in" if found.decision.condition.kind == "call" else "upon"
         upon = f", raised {how} `{found.decision.condition.text.strip()[:_LONGEST]}` ({where}),"
+    if found.supposed:
+        return (
+            f"Whoever of them caught an exception{upon} at {found.at}, by `{_short(found)}`, went on without what "
+            "it was raised in: which rank did, nothing shows."
+        )
     who = _ranks(came_through(found))
     return (
         f"On {who} an exception{upon} was caught at {found.at} by `{_short(found)}`, and the program went on."
@@ -174,6 +181,8 @@ def came_through(found: FoundLine) -> Side:
     """Who came through the handler: on whom it raised or, where the test before tells no more, who left there."""
     divergence, decision = found.divergence, found.decision
     assert divergence is not None
+    if found.singled:
+        return Side(format_ranks(found.singled), found.singled[0], ())
     if decision is None:
         return divergence.culprit
     ways, condition = decision.branching, decision.condition

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from rankandfile.model.claims import TookBranch
 from rankandfile.model.ranks import format_ranks
-from rankandfile.source.dependence.syntax import spans
+from rankandfile.source.dependence.syntax import spans, text
+from rankandfile.source.flow import Condition
 from rankandfile.source.program.places import SourcePlaces
 
 from .call_paths import CallPath, Frame, Stop, first_unlike
@@ -21,6 +22,7 @@ from .found_line import FoundLine
 from .of_two_cohorts.either_way import shown
 from .of_two_cohorts.two_ways import qualified
 
+_LONGEST = 80
 _TRUE = {"taken", "true", "another round", "holds", "raised", "swallowed", "matched"}
 
 
@@ -59,8 +61,16 @@ def took_branch(found: FoundLine, places: SourcePlaces) -> Iterator[tuple[str, T
                     truth=outcome in _TRUE,
                     shown_by=seen.line,
                     shown_in=left.file if left is not None else None,
+                    part=part_of(condition),
                 ),
             )
+
+
+def part_of(condition: Condition) -> str | None:
+    """The part of a test that alone is known to have parted the ranks, as written; None: the whole test did."""
+    if condition.kind != "boolop" or not isinstance(condition.node, ast.expr):
+        return None
+    return text(condition.node, _LONGEST)
 
 
 def _only_so(

@@ -44,6 +44,8 @@ def of_parting(parting: Parting, rule: str, severity: Severity, fix: str) -> Fla
         message = (
             f"{what} is called in every round of `{condition.text}`, which ranks can leave at different times"
         )
+    elif (asked := _asked_before(parting)) is not None:
+        message = f"{what} is called only by ranks for which `{asked}` is {outcome}"
     else:
         message = f"{what} is called only by ranks for which `{condition.text}` is {outcome}"
     story = [
@@ -112,9 +114,21 @@ def _on_the_way(chain: Iterable[tuple[str, int, str]], start: tuple[str, int]) -
             yield Told(file=file, line=line, words=words)
 
 
+def _asked_before(parting: Parting) -> str | None:
+    """The part of a test that is asked before the part that makes the call; None where the test makes none."""
+    test = getattr(parting.owner, "test", None)
+    if not isinstance(test, ast.BoolOp) or not _is_in(parting, test):
+        return None
+    return text(parting.condition.node)
+
+
+def _is_in(parting: Parting, outer: ast.AST) -> bool:
+    return any(parting.event.site is node or _calls(parting, node) for node in ast.walk(outer))
+
+
 def _outcome(parting: Parting) -> str:
     owner = parting.owner
-    if isinstance(owner, ast.If):
+    if isinstance(owner, ast.If) and not _is_in(parting, owner.test):
         inside = any(
             parting.event.site is node or _calls(parting, node) for s in owner.body for node in ast.walk(s)
         )

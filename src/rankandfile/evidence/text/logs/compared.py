@@ -3,6 +3,7 @@
 A line's shape is its text without its numbers. Three things are worth a word: a number that one rank has where all
 others agree on another ("loaded 1187 shards"), a line of consequence that one rank alone wrote ("got signal 15"), and a
 counter that all repeat and that is behind on one. What each rank says of itself, its time, its loss, is none of them.
+What one rank wrote last, and no other, is kept as well: with the program's source it tells where that rank has been.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _LOOKED, _FIRST, _LAST, _LONGEST = 60, 12, 24, 160
 
 _FEWEST = 3
 _MOST_FOUND = 12
+#: Lines that one rank alone wrote: of all ranks, and how many of its others may come behind one.
+_MOST_OWN, _MOST_BEHIND = 16, 2
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e-?\d+)?")
 _WORD = re.compile(r"[A-Za-z]{3,}")
@@ -62,7 +65,7 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
     rest = [(first_of_tail + place, bare) for place, bare in enumerate(tail)][-_LOOKED:]
     if whole:
         rest = [(number, bare) for number, bare in enumerate(head, start=1)][-_LOOKED:]
-    shapes: dict[tuple[int | None, str | None, int | None, str], Said] = {}
+    shapes: dict[tuple[object, ...], Said] = {}
     for number, bare in {**dict(numbered), **dict(rest)}.items():
         text = bare.body.strip()
         if (
@@ -72,12 +75,13 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
             or not _plain(text)
         ):
             continue
-        key = (bare.rank, bare.host, bare.pid, shape_of(text))
+        key = (bare.rank, bare.host, bare.pid, bare.local_rank, bare.task, shape_of(text))
         known = shapes.pop(key, None)
         times = 1 + (known.times if known else 0)
         shapes[key] = Said(
-            line=number, rank=bare.rank, text=clean(text, _LONGEST), times=times, pid=bare.pid, host=bare.host
-        )
+            line=number, rank=bare.rank, text=clean(text, _LONGEST), times=times, pid=bare.pid, host=bare.host,
+            local_rank=bare.local_rank, task=bare.task,
+        )  # fmt: skip
     found = list(shapes.values())
     return found if len(found) <= _FIRST + _LAST else [*found[:_FIRST], *found[-_LAST:]]
 
@@ -121,7 +125,36 @@ def differences(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> dict[
             if found < _MOST_FOUND:
                 out[log].append(event)
                 found += 1
+    for log, event in _own_last(listed):
+        out[log].append(event)
     return out
+
+
+def _own_last(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> Iterable[tuple[int, Event]]:
+    """What one rank alone wrote, among the last that it wrote. Which rank that is, other lines may tell later."""
+    by_shape: dict[str, dict[object, tuple[int, Said]]] = defaultdict(dict)
+    lines: dict[object, list[int]] = defaultdict(list)
+    for number, owner, said_there in logs:
+        for said in said_there:
+            writer = _writer(said, owner)
+            if writer is not None:
+                lines[writer].append(said.line)
+                by_shape[shape_of(said.text)][writer] = (number, said)
+    alone = [next(iter(spoken.items())) for spoken in by_shape.values() if len(spoken) == 1]
+    last = [one for one in alone if sum(line > one[1][1].line for line in lines[one[0]]) <= _MOST_BEHIND]
+    for writer, (log, said) in last[:_MOST_OWN]:
+        event = _event("own_last_line", writer if isinstance(writer, int) else None, said)
+        event.host, event.local_rank = said.host, said.local_rank
+        if said.task is not None:
+            event.fields["task"] = said.task
+        yield log, event
+
+
+def _writer(said: Said, owner: int | None) -> object:
+    """The rank or, where the line tells none, what it tells of its process; None where that is nothing."""
+    rank = said.rank if said.rank is not None else owner
+    place = (said.host, said.local_rank, said.task)
+    return rank if rank is not None else place if place[1:] != (None, None) else None
 
 
 def _of_shape(
@@ -162,7 +195,7 @@ def _less(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return one[0].isdigit() and other[0].isdigit() and int(one[0]) < int(other[0])
 
 
-def _event(kind: str, rank: int, said: Said, **fields: Any) -> Event:
+def _event(kind: str, rank: int | None, said: Said, **fields: Any) -> Event:
     return Event(
         line=said.line,
         offset=0,
@@ -170,7 +203,7 @@ def _event(kind: str, rank: int, said: Said, **fields: Any) -> Event:
         shape="P9",
         role="fact",
         rank=rank,
-        rank_from="compared",
+        rank_from="compared" if rank is not None else None,
         text=said.text,
         fields=fields,
     )

@@ -48,6 +48,8 @@ class Said(msgspec.Struct, array_like=True, kw_only=True):
     """How often a line of its shape stands there; this is the last."""
     pid: int | None = None
     host: str | None = None
+    local_rank: int | None = None
+    task: int | None = None
 
 
 class RawLog(msgspec.Struct, array_like=True):

@@ -44,18 +44,28 @@ def stages_of(search: Search, verdict: Verdict) -> list[Stage]:
     for rank in range(search.case.world_size or 0):
         looks = search.paths.whole(rank, "main")
         path = search.paths.now(rank)
-        torchs = (
-            (frame for frame in reversed(looks[0]) if _OF_TORCH in frame.file.replace("\\", "/"))
-            if looks
-            else ()
-        )
-        frames = [(frame.function, frame.file.replace("\\", "/")) for frame in torchs]
-        transfer = next((name for name, _ in frames if name in _TRANSFERS), "")
+        frames = _of_torch(looks[0]) if looks else []
+        transfer = _transfer(frames)
         scheduled = any(_SCHEDULES in file and name == "step" for name, file in frames)
         if not path or len(set(looks)) != 1 or len(found) > _MOST_RANKS or not (transfer or rank in waiting):
             return []
         found.append(Stage(rank, path, transfer, scheduled))
     return found
+
+
+def _of_torch(path: CallPath) -> list[tuple[str, str]]:
+    """Functions of torch's with their files, the innermost first."""
+    frames = ((frame.function, frame.file.replace("\\", "/")) for frame in reversed(path))
+    return [(function, file) for function, file in frames if _OF_TORCH in file]
+
+
+def _transfer(frames: list[tuple[str, str]]) -> str:
+    return next((name for name, _ in frames if name in _TRANSFERS), "")
+
+
+def seen_in_transfer(search: Search, rank: int) -> bool:
+    """Its stack shows it in a send or a receive, which its recorder may not keep."""
+    return any(_transfer(_of_torch(look)) for look in search.paths.whole(rank, "main"))
 
 
 def left_message_out(verdict: Verdict) -> int | None:

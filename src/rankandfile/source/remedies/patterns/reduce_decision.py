@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from rankandfile.source.effects.event import event
 from rankandfile.source.remedies.each_its_own import keeps_for_itself, own_work
 from rankandfile.source.remedies.framework_votes import framework_vote
 from rankandfile.source.remedies.later_uses import flag_of, other_test_of_part, uses_of
@@ -101,8 +102,18 @@ def _asked_before(place: PlaceToMend, test: ast.expr) -> list[ast.expr]:
     the whole test would come behind them."""
     if not isinstance(test, ast.BoolOp):
         return []
-    making = (i for i, part in enumerate(test.values) if place.leads_to(part, place.problem.sites))
-    return test.values[: next(making, 0)]
+    known = [i for i, part in enumerate(test.values) if _is_known_to_call_all(place, part)]
+    # A site tells no more than its line, on which other parts may stand as well: those that call nothing make nothing.
+    calling = (
+        i for i, part in enumerate(test.values) if any(isinstance(n, ast.Call) for n in ast.walk(part))
+    )
+    making = known or [i for i in calling if place.leads_to(test.values[i], place.problem.sites)]
+    return test.values[: making[0] if making else 0]
+
+
+def _is_known_to_call_all(place: PlaceToMend, part: ast.expr) -> bool:
+    calls = (node for node in ast.walk(part) if isinstance(node, ast.Call))
+    return place.leads_to(part) or any(event(call, place.in_program) is not None for call in calls)
 
 
 def _agreed_before(place: PlaceToMend, plain: bool, asked: list[ast.expr], op: ast.boolop | bool) -> Draft:

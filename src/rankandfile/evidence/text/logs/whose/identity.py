@@ -107,6 +107,32 @@ def with_tasks_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def with_local_ranks(events: pl.DataFrame) -> pl.DataFrame:
+    """Where torchrun labels lines with local ranks (`[default2]:`), and all lines of its file that tell a rank as well
+    are as far from it, as those of one machine are: whoever wrote a line without a rank is as far from its label."""
+    sure = pl.col("rank_from").cast(pl.String).is_in([_PREFIX, "line"])
+    both = events.filter(sure & pl.col("local_rank").is_not_null()).with_columns(
+        (pl.col("rank") - pl.col("local_rank")).alias("before")
+    )
+    told = both.group_by("log").agg(
+        pl.col("before").unique(), pl.col("local_rank").n_unique().alias("several")
+    )
+    first = told.filter((pl.col("before").list.len() == 1) & (pl.col("several") > 1)).select(
+        "log", pl.col("before").list.first()
+    )
+    if first.is_empty():
+        return events
+    lacks = pl.col("rank").is_null() & pl.col("local_rank").is_not_null() & pl.col("before").is_not_null()
+    return (
+        events.join(first, on="log", how="left", maintain_order="left")
+        .with_columns(
+            pl.when(lacks).then(pl.col("before") + pl.col("local_rank")).otherwise("rank").alias("rank"),
+            pl.when(lacks).then(pl.lit(_PREFIX, _FROM)).otherwise("rank_from").alias("rank_from"),
+        )
+        .select(events.columns)
+    )
+
+
 def with_workers_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
     """Where a program numbers its workers, several of them log exceptions, and one of these tells that it lost a peer
     in the job's communication, each of them is a process of the job: its number is its rank."""

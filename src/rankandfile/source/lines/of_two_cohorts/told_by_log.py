@@ -1,0 +1,90 @@
+"""Who went through a handler, or into an arm, by what it wrote there: no other rank wrote that line.
+
+The stacks of two cohorts show that one of them may have come through a handler; on whom it caught something they do
+not. A rank whose log has the line that the handler writes did come through it.
+
+In: a line that was found, and what single ranks wrote last. Out: those of them that wrote it from within. Where nobody
+did, and one side is in the middle of a message that no recorder keeps, the other may have got through that: on whom the
+handler caught something is then not said.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rankandfile.model.events import event_id
+from rankandfile.model.heuristics import Heuristic
+from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.of_stages.pipeline import seen_in_transfer
+from rankandfile.source.program.log_lines import written_by
+from rankandfile.source.program.modules import Function
+
+
+class Wrote(Struct, frozen=True):
+    rank: int
+    text: str
+    at: str
+    """`worker.py:31`."""
+    evidence: str
+
+
+#: Of a log that is the only one, nothing tells that no other has the line.
+_FEWEST_HEARD = 2
+_WROTE = Heuristic("wrote it there", "who alone wrote what a handler or an arm writes came through it")
+
+
+def as_logged(search: Search, found: FoundLine) -> tuple[FoundLine, list[Wrote]]:
+    """The line, with those who came through it where it is a handler; and what they wrote."""
+    wrote = [] if _WROTE.off else _inside(search, found)
+    if found.kind != "caught" or found.divergence is None:
+        return found, wrote
+    if wrote:
+        return replace(found, singled=tuple(one.rank for one in wrote)), wrote
+    sides = (found.divergence.normal, found.divergence.culprit)
+    return replace(
+        found, supposed=any(side.seen and seen_in_transfer(search, side.rank) for side in sides)
+    ), []
+
+
+def _inside(search: Search, found: FoundLine) -> list[Wrote]:
+    """Of each rank that wrote so, the first line; empty where the line is no handler and no test."""
+    inside = _within(found)
+    own = search.case.own_last_lines
+    if inside is None or not own or search.case.events["rank"].drop_nulls().n_unique() < _FEWEST_HEARD:
+        return []
+    by_rank: dict[int, Wrote] = {}
+    for row in own:
+        writer = written_by(search.program, row["text"])
+        if writer is not None and _directly_in(writer.function, writer.call, inside):
+            file = writer.function.module.path.rsplit("/", 1)[-1]
+            at = f"{file}:{writer.call.lineno}"
+            wrote = Wrote(row["rank"], row["text"], at, event_id(row["log"], row["line"]))
+            by_rank.setdefault(wrote.rank, wrote)
+    return [by_rank[rank] for rank in sorted(by_rank)]
+
+
+def _within(found: FoundLine) -> list[ast.stmt] | None:
+    """The statements that only who was caught there, or took the branch, comes to."""
+    for node in found.place.function.nodes:
+        if found.kind == "caught" and isinstance(node, ast.ExceptHandler) and node.lineno == found.line:
+            return node.body
+        if found.kind == "decision" and isinstance(node, ast.If) and node.lineno == found.line:
+            return node.body
+    return None
+
+
+def _directly_in(function: Function, call: ast.Call, inside: list[ast.stmt]) -> bool:
+    """Nothing within decides once more whether it is written."""
+    return any(outer in inside for outer in _up_to_a_test(function, call))
+
+
+def _up_to_a_test(function: Function, call: ast.Call) -> Iterator[ast.AST]:
+    for outer in ancestors(function.module, call):
+        if not isinstance(outer, (ast.expr, ast.Expr, ast.keyword, ast.With, ast.AsyncWith)):
+            return
+        yield outer
