@@ -17,12 +17,15 @@ export OMP_NUM_THREADS = 1
 # Two more at a time than there are cores: a third of the time is spent waiting for jobs that hang.
 AT_ONCE := $(shell expr $$(nproc 2>/dev/null || echo 2) + 2)
 PYTEST = $(BIN)/pytest -n $(AT_ONCE) --maxprocesses 5 --dist loadfile --no-loadscope-reorder
+# Jobs of several ranks share two processors with four other tests, and some then take longer than what they wait for allows:
+# what failed beside others is run once more, alone. What is wrong fails again.
+ALONE = $(BIN)/pytest --last-failed --last-failed-no-failures none
 # What a change needs: every part, every cause, every door, and real jobs of each kind. Minutes.
 test: $(VENV)/ready
-	$(PYTEST) -m "not lab"
+	$(PYTEST) -m "not lab" || $(ALONE) -m "not lab"
 # The rest: the whole corpus, every real hang, every command of the pages, all examples of the properties.
 lab: $(VENV)/ready
-	$(PYTEST) -m "lab or property" --hypothesis-profile lab
+	$(PYTEST) -m "lab or property" --hypothesis-profile lab || $(ALONE) -m "lab or property" --hypothesis-profile lab
 # While a change is made: no torch, no processes, below a minute.
 quick: $(VENV)/ready
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not (lab or slow or torch)" --hypothesis-profile quick

@@ -122,7 +122,8 @@ def test_the_attempt_that_hangs_and_not_the_one_before(job: Watched) -> None:
             .read_text()
             .startswith(f"attempt 1 of rank {rank}\n")
         )
-        assert f"attempt 0 of rank {rank}\n" in job.out
+    # Both ranks write to one pipe, a piece at a time: whole lines may stand within each other.
+    assert job.out.count("attempt") == 4 and job.out.count("of rank") == 4, job.out
     shared = [(evidence / "logs" / name) for name in ("stdout.log", "stderr.log")]
     assert "the first attempt fails" not in "".join(log.read_text() for log in shared if log.exists())
 
