@@ -119,13 +119,24 @@ def _compare(parts: Sequence[LogPart], processes: KnownProcesses) -> None:
     for part in parts:
         for said in part.raw.said:
             said.rank = processes.rank_of(said.host, said.pid) if said.rank is None else said.rank
-    found = differences((number, part.rank, part.raw.said) for number, part in enumerate(parts))
+    logs = ((number, part.rank, part.raw.said) for number, part in enumerate(parts))
+    found = differences(logs, _tell_of_several(parts))
     for number, events in found.items():
         raw = parts[number].raw
         more = columns_of(events)
         known = raw.columns
         raw.packed = packed_columns({name: [*known.get(name, ()), *values] for name, values in more.items()})
         raw.said = []
+
+
+def _tell_of_several(parts: Sequence[LogPart]) -> bool:
+    """Whether any other rank is heard of: of the logs of one nothing tells that no other wrote the same."""
+    ranks: set[int] = set()
+    for part in parts[:MOST_COMPARED]:
+        ranks.update(rank for rank in (part.rank, *part.raw.columns.get("rank", ())) if rank is not None)
+        if len(ranks) > 1:
+            return True
+    return False
 
 
 def _logs(parts: Sequence[LogPart]) -> pl.DataFrame:

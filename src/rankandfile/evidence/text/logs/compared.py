@@ -99,8 +99,13 @@ def _shape_of(text: str) -> str:
     return _NUMBER.sub("#", text)
 
 
-def differences(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> dict[int, list[Event]]:
-    """By log: what one rank or a few say that the others do not. `logs`: number, rank of the file, its lines."""
+def differences(
+    logs: Iterable[tuple[int, int | None, Sequence[Said]]], several: bool
+) -> dict[int, list[Event]]:
+    """By log: what one rank or a few say that the others do not. `logs`: number, rank of the file, its lines.
+
+    `several`: more than one rank is heard of, be it by lines that are not compared.
+    """
     listed = [entry for entry in logs if entry[2]]
     if not 0 < len(listed) <= MOST_COMPARED:
         return {}
@@ -125,7 +130,7 @@ def differences(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> dict[
             if found < _MOST_FOUND:
                 out[log].append(event)
                 found += 1
-    for log, event in _own_last(listed):
+    for log, event in _own_last(listed) if several else ():
         out[log].append(event)
     return out
 
