@@ -84,8 +84,10 @@ def waiting_sentence(
 ) -> Clause | None:
     """'Ranks 0-2 wait for it in the all_reduce ...; ranks 4-7 wait in turn.' `named`: the call was just named."""
     call = first_pending(facts, wait_end)
-    ways = ways_in(facts, call) if call is not None else []
-    if call is None or set(ways[0].ranks) <= set(culprits):
+    if call is None:
+        return None
+    ways = ways_in(facts, call)
+    if set(ways[0].ranks) <= set(culprits):
         return None
     calls = in_calls(facts, call, culprits, ways)
     proved = call.lacking and set(call.lacking) <= set(culprits)

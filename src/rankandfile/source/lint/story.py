@@ -129,10 +129,7 @@ def _is_in(parting: Parting, outer: ast.AST) -> bool:
 def _outcome(parting: Parting) -> str:
     owner = parting.owner
     if isinstance(owner, ast.If) and not _is_in(parting, owner.test):
-        inside = any(
-            parting.event.site is node or _calls(parting, node) for s in owner.body for node in ast.walk(s)
-        )
-        return "true" if inside else "false"
+        return "true" if any(_is_in(parting, s) for s in owner.body) else "false"
     return "true" if parting.when else "false"
 
 

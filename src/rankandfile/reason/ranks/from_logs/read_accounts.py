@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
 import polars as pl
@@ -17,7 +16,7 @@ from rankandfile.reason.ranks.core_files import PATTERN
 from rankandfile.reason.ranks.in_flight import in_flight
 
 from .aborts import of_the_aborted, own_aborts
-from .accounts import ABORTED, OWN, Accounts, End, EndKind, Error, fields_of
+from .accounts import Accounts, End, Error, fields_of
 from .caught import caught, without_handled
 from .devices_and_processes import (
     BY_ITS_WATCHDOG,
@@ -30,6 +29,7 @@ from .devices_and_processes import (
     unfinished_alone,
     xid_owner,
 )
+from .exit_lists import ends_of
 from .hosts import hosts_of_ranks, stalled_hosts
 from .memory_counters import COUNTERS, out_of_memory
 from .suspended import suspended
@@ -39,7 +39,6 @@ from .watches import watched
 
 Row = dict[str, Any]
 
-_SURER: dict[EndKind, int] = {"killed": 0, "exited": 1, "finished": 2, "echo": 3, "running": 4, "gone": 5}
 _RAISES = ("traceback", "loader_raised", "oom")
 _OF_OTHERS = "^(K|R|P3|P4|P6|P7|J2)"
 """Shapes that are about another process than the one that writes them."""
@@ -47,10 +46,6 @@ _DEVICE = (
     "watchdog_device_error", "cuda_error", "cuda_failure", "nccl_unhandled_cuda", "device_assert", "gpu_hang",
     "npu_fault",
 )  # fmt: skip
-#: How the error of an end begins that a cluster brought about, by preempting or draining a node.
-_TAKEN = "taken away by its cluster"
-#: How that of an end is that came when somebody cancelled the job.
-_CANCELLED = "the job was cancelled"
 _LINK = ("ib_link_event",)
 _STOPS = ("loader_killed", "loader_exited", "loader_bus_error", "loader_timeout", "gil_not_acquired")
 _MISFITS = ("gloo_size_disagrees", "size_truncated", "size_disagrees")
@@ -68,7 +63,7 @@ def read_accounts(case: Case) -> Accounts:
     links, links_of_hosts = links_down(events, hosts)
     of_ports, ports_of_hosts = links_of_ports(mine, _errors(mine, _LINK, "origin"), hosts)
     ends = out_of_memory(
-        _ended_well(mine) | _ends(case.exits.filter(~kind.is_in([COUNTERS, PATTERN, WORK]))),
+        _ended_well(mine) | ends_of(case.exits.filter(~kind.is_in([COUNTERS, PATTERN, WORK]))),
         case.exits.filter(kind == COUNTERS),
         hosts,
     )
@@ -104,13 +99,6 @@ def read_accounts(case: Case) -> Accounts:
     )
 
 
-def _ends(exits: pl.DataFrame) -> dict[int, End]:
-    by_rank: dict[int, list[tuple[EndKind, Row]]] = defaultdict(list)
-    for row in exits.filter(pl.col("rank").is_not_null()).iter_rows(named=True):
-        by_rank[row["rank"]].append((_kind(row), row))
-    return {rank: _end(rows) for rank, rows in by_rank.items()}
-
-
 def _ended_well(mine: pl.DataFrame) -> dict[int, End]:
     """Processes of which their launcher says that they ended well."""
     rows = mine.filter(pl.col("kind") == "process_ended_well")
@@ -118,62 +106,6 @@ def _ended_well(mine: pl.DataFrame) -> dict[int, End]:
         rank: End("finished", "exited with code 0", (event_id(log, line),), how="exit code 0")
         for rank, log, line in rows.select("rank", "log", "line").iter_rows()
     }
-
-
-def _kind(row: Row) -> EndKind:
-    if row["role"] == "echo":
-        return "echo"
-    if row["state"] in ("running", "stopped"):
-        return "running"
-    if row["signal"] is not None or row["error"] == "out of memory":
-        return "killed"
-    if row["exit_code"] is not None:
-        return "exited" if row["exit_code"] else "finished"
-    return "gone"
-
-
-def _end(rows: list[tuple[EndKind, Row]]) -> End:
-    rows = sorted(rows, key=lambda pair: _SURER[pair[0]])
-    kind = rows[0][0]
-    same = [row for other, row in rows if other == kind]
-    # An error file whose exception is an echo says why a process ended, and contradicts nobody who says how.
-    against = [
-        row
-        for other, row in rows
-        if other not in (kind, "gone") and not (other == "echo" and row["signal"] is None)
-    ]
-    words = next((w for row in same if "memory" in (w := _words(kind, row))), _words(kind, same[0]))
-    return End(
-        kind,
-        words,
-        tuple(dict.fromkeys(row["evidence"] for row in same[:3])),
-        tuple(f"{row['evidence']} says {_words(_kind(row), row)}" for row in against[:2]),
-        tuple(End(_kind(row), _words(_kind(row), row), (row["evidence"],)) for row in against[:2]),
-        _how(same[0]) if kind in ("killed", "exited", "finished") else "",
-    )
-
-
-def _how(row: Row) -> str:
-    if row["signal"] is not None:
-        return str(row["signal"])
-    return str(row["error"] or "") if row["exit_code"] is None else f"exit code {row['exit_code']}"
-
-
-def _words(kind: EndKind, row: Row) -> str:
-    if kind == "killed":
-        if str(row["error"] or "").startswith(_TAKEN):
-            return str(row["error"])
-        how = f"killed by {row['signal']}" if row["signal"] else "killed"
-        return f"{how}, out of memory" if row["error"] == "out of memory" else how
-    if kind in ("exited", "finished"):
-        return f"exited with code {row['exit_code']}"
-    if kind == "echo":
-        if row["signal"] == OWN:
-            return ABORTED
-        if row["signal"]:
-            return f"ended from outside by {row['signal']}"
-        return f"ended when {row['error']}" if row["error"] == _CANCELLED else "ended after others had failed"
-    return "still there" if kind == "running" else "gone, nothing says how"
 
 
 def _errors(events: pl.DataFrame, kinds: tuple[str, ...], *roles: str) -> dict[int, Error]:

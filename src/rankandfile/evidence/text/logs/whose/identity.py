@@ -15,9 +15,9 @@ import msgspec
 import polars as pl
 
 from rankandfile.evidence.owners.known_processes import KnownProcesses
+from rankandfile.evidence.text.logs.whose.given import given
 from rankandfile.model.log_shapes import OF_ANOTHER_PROCESS
 
-_FROM = pl.Categorical()
 _PREFIX = "prefix"
 #: What the packed events of a file hold that may be of others than the rank of its name.
 OF_OTHERS = (b"prefix", b"last_said", b"nccl_init")
@@ -60,8 +60,7 @@ def own(events: pl.DataFrame, logs: pl.DataFrame) -> pl.DataFrame:
     weak = pl.col("rank").is_null() | pl.col("rank_from").cast(pl.String).is_in(["first_group", "app"])
     lacks = weak & pl.col("owner").is_not_null() & ~theirs
     return joined.with_columns(
-        pl.when(lacks).then("owner").otherwise("rank").alias("rank"),
-        pl.when(lacks).then(pl.lit("file", _FROM)).otherwise("rank_from").alias("rank_from"),
+        *given(lacks, "owner", "file"),
         pl.when(~theirs | kernels).then(pl.coalesce("host", "owner_host")).otherwise("host").alias("host"),
     ).select(events.columns)
 
@@ -76,8 +75,7 @@ def without_tags_of_agents(events: pl.DataFrame) -> pl.DataFrame:
     wrong = (how == "mpirun") & pl.col("log").is_in(lies["log"].unique().implode())
     return (
         events.with_columns(
-            pl.when(wrong).then(None).otherwise("rank").alias("rank"),
-            pl.when(wrong).then(None).otherwise("rank_from").alias("rank_from"),
+            *given(wrong, None, None),
         )
         if lies.height
         else events
@@ -99,8 +97,7 @@ def with_tasks_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
     lacks = pl.col("rank").is_null() & task.is_not_null() & pl.col("log").is_in(logs.implode())
     return (
         events.with_columns(
-            pl.when(lacks).then(task).otherwise("rank").alias("rank"),
-            pl.when(lacks).then(pl.lit("prefix", _FROM)).otherwise("rank_from").alias("rank_from"),
+            *given(lacks, task, "prefix"),
         )
         if logs.len()
         else events
@@ -126,8 +123,7 @@ def with_local_ranks(events: pl.DataFrame) -> pl.DataFrame:
     return (
         events.join(first, on="log", how="left", maintain_order="left")
         .with_columns(
-            pl.when(lacks).then(pl.col("before") + pl.col("local_rank")).otherwise("rank").alias("rank"),
-            pl.when(lacks).then(pl.lit(_PREFIX, _FROM)).otherwise("rank_from").alias("rank_from"),
+            *given(lacks, pl.col("before") + pl.col("local_rank"), _PREFIX),
         )
         .select(events.columns)
     )
@@ -149,8 +145,7 @@ def with_workers_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
     lacks = pl.col("rank").is_null() & worker.is_not_null() & pl.col("log").is_in(logs.implode())
     return (
         events.with_columns(
-            pl.when(lacks).then(worker).otherwise("rank").alias("rank"),
-            pl.when(lacks).then(pl.lit("app", _FROM)).otherwise("rank_from").alias("rank_from"),
+            *given(lacks, worker, "app"),
         )
         if logs.len()
         else events
@@ -184,8 +179,7 @@ def tie(events: pl.DataFrame, processes: KnownProcesses) -> pl.DataFrame:
     found = pl.coalesce("by_both", pl.when(unplaced).then("by_pid"))
     lacks = pl.col("rank").is_null() & found.is_not_null()
     return joined.with_columns(
-        pl.when(lacks).then(found).otherwise("rank").alias("rank"),
-        pl.when(lacks).then(pl.lit("process", _FROM)).otherwise("rank_from").alias("rank_from"),
+        *given(lacks, found, "process"),
     ).select(events.columns)
 
 

@@ -11,9 +11,8 @@ from collections import defaultdict
 
 import polars as pl
 
+from rankandfile.evidence.text.logs.whose.given import given
 from rankandfile.model.log_shapes import OF_NCCL
-
-_FROM = pl.Categorical()
 
 
 def by_device(events: pl.DataFrame) -> pl.DataFrame:
@@ -33,8 +32,7 @@ def by_device(events: pl.DataFrame) -> pl.DataFrame:
     joined = events.join(known, on=["log", "host", "pid"], how="left", maintain_order="left")
     found = ncclish & pl.col("rank").is_null() & pl.col("found").is_not_null()
     return joined.with_columns(
-        pl.when(found).then("found").otherwise("rank").alias("rank"),
-        pl.when(found).then(pl.lit("device", _FROM)).otherwise("rank_from").alias("rank_from"),
+        *given(found, "found", "device"),
     ).select(events.columns)
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from rankandfile.evidence.text.logs.whose.given import given
 from rankandfile.evidence.text.told import ToldPod
 
-_FROM = pl.Categorical()
 _SURE = ("prefix", "line", "app", "default_group")
 #: What is told there is of another process than the one that writes it; of these, a cluster names the pod.
 _OF_OTHERS = "^(K|R|P3|P4|P6|P7)"
@@ -55,8 +55,7 @@ def tie_pods(events: pl.DataFrame, told: Iterable[ToldPod], world: int | None) -
     found = pl.when(kind.is_in(list(_OF_CLUSTERS))).then("part").when(~theirs).then("whole")
     lacks = pl.col("rank").is_null() & found.is_not_null()
     return joined.with_columns(
-        pl.when(lacks).then(found).otherwise("rank").alias("rank"),
-        pl.when(lacks).then(pl.lit("pod", _FROM)).otherwise("rank_from").alias("rank_from"),
+        *given(lacks, found, "pod"),
     ).select(events.columns)
 
 

@@ -1,0 +1,81 @@
+"""How each rank ended, by the exit lists of the case: of several that tell of one rank, whichever is surest."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import polars as pl
+
+from .accounts import ABORTED, OWN, End, EndKind
+
+Row = dict[str, Any]
+
+_SURER: dict[EndKind, int] = {"killed": 0, "exited": 1, "finished": 2, "echo": 3, "running": 4, "gone": 5}
+#: How the error of an end begins that a cluster brought about, by preempting or draining a node.
+_TAKEN = "taken away by its cluster"
+#: How that of an end is that came when somebody cancelled the job.
+_CANCELLED = "the job was cancelled"
+
+
+def ends_of(exits: pl.DataFrame) -> dict[int, End]:
+    by_rank: dict[int, list[tuple[EndKind, Row]]] = defaultdict(list)
+    for row in exits.filter(pl.col("rank").is_not_null()).iter_rows(named=True):
+        by_rank[row["rank"]].append((_kind(row), row))
+    return {rank: _end(rows) for rank, rows in by_rank.items()}
+
+
+def _kind(row: Row) -> EndKind:
+    if row["role"] == "echo":
+        return "echo"
+    if row["state"] in ("running", "stopped"):
+        return "running"
+    if row["signal"] is not None or row["error"] == "out of memory":
+        return "killed"
+    if row["exit_code"] is not None:
+        return "exited" if row["exit_code"] else "finished"
+    return "gone"
+
+
+def _end(rows: list[tuple[EndKind, Row]]) -> End:
+    rows = sorted(rows, key=lambda pair: _SURER[pair[0]])
+    kind = rows[0][0]
+    same = [row for other, row in rows if other == kind]
+    # An error file whose exception is an echo says why a process ended, and contradicts nobody who says how.
+    against = [
+        row
+        for other, row in rows
+        if other not in (kind, "gone") and not (other == "echo" and row["signal"] is None)
+    ]
+    words = next((w for row in same if "memory" in (w := _words(kind, row))), _words(kind, same[0]))
+    return End(
+        kind,
+        words,
+        tuple(dict.fromkeys(row["evidence"] for row in same[:3])),
+        tuple(f"{row['evidence']} says {_words(_kind(row), row)}" for row in against[:2]),
+        tuple(End(_kind(row), _words(_kind(row), row), (row["evidence"],)) for row in against[:2]),
+        _how(same[0]) if kind in ("killed", "exited", "finished") else "",
+    )
+
+
+def _how(row: Row) -> str:
+    if row["signal"] is not None:
+        return str(row["signal"])
+    return str(row["error"] or "") if row["exit_code"] is None else f"exit code {row['exit_code']}"
+
+
+def _words(kind: EndKind, row: Row) -> str:
+    if kind == "killed":
+        if str(row["error"] or "").startswith(_TAKEN):
+            return str(row["error"])
+        how = f"killed by {row['signal']}" if row["signal"] else "killed"
+        return f"{how}, out of memory" if row["error"] == "out of memory" else how
+    if kind in ("exited", "finished"):
+        return f"exited with code {row['exit_code']}"
+    if kind == "echo":
+        if row["signal"] == OWN:
+            return ABORTED
+        if row["signal"]:
+            return f"ended from outside by {row['signal']}"
+        return f"ended when {row['error']}" if row["error"] == _CANCELLED else "ended after others had failed"
+    return "still there" if kind == "running" else "gone, nothing says how"
