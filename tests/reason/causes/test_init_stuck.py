@@ -55,6 +55,15 @@ def test_setup_that_waits_for_a_rank_that_is_elsewhere() -> None:
     assert verdict.location.line == 17
 
 
+def test_setup_of_a_job_of_unknown_size_where_every_stack_stands_still() -> None:
+    held = [("wait", "/usr/lib/python3.11/threading.py", 320), ("fetch", "/workspace/fetching.py", 65)]
+    witnesses = Witnesses(Case()).stack(0, IN_INIT).stack(2, IN_INIT).stack(1, held)
+    verdict = best(witnesses)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("init_stuck", "supported", [1])
+    assert verdict.hang is None, "only if it hung"
+    assert "if the job hung" in verdict.sentence
+
+
 def test_setup_that_waits_for_a_rank_that_moves() -> None:
     witnesses = no_dumps.nothing(3).stack(0, IN_INIT).stack(2, IN_INIT)
     witnesses.stack(1, at(17, "fetch", "/workspace/prepare.py"), at(31, "unpack", "/workspace/prepare.py"))

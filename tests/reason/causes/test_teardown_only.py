@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from support.reason import no_dumps
 from support.reason.witnesses import LEAVING, best, blamed
+
+import rankandfile
 
 
 def test_teardown_after_success_is_no_hang_of_the_job() -> None:
@@ -25,3 +30,48 @@ def test_a_rank_in_the_middle_of_its_work_is_not_in_its_teardown() -> None:
     for rank, line in enumerate(("step 12 loss 0.3", "training complete", "training complete")):
         witnesses.log(rank, rank, last_line=line)
     assert best(witnesses).cause != "teardown_only"
+
+
+WRITER = """
+import queue
+
+
+class Writer:
+    def __init__(self):
+        self.jobs = queue.Queue()
+
+    def drain(self):
+        while True:
+            job = {get}
+            job.save()
+"""
+
+
+@pytest.mark.parametrize(
+    ("get", "cause", "named"),
+    [
+        ("self.jobs.get()", "teardown_only", [0]),
+        ("self.jobs.get(timeout=30)", "teardown_only", []),  # it may end yet
+    ],
+)
+def test_a_thread_that_waits_without_a_limit_keeps_its_process_for_ever(
+    tmp_path: Path, get: str, cause: str, named: list[int]
+) -> None:
+    source, stacks = tmp_path / "src", tmp_path / "stacks"
+    for folder in (source, stacks):
+        folder.mkdir()
+    (source / "writer.py").write_text(WRITER.replace("{get}", get))
+    (stacks / "faulthandler_rank_0.txt").write_text(
+        "Thread 0x00007f7ccaffd6c0 (most recent call first):\n"
+        '  File "/usr/lib/python3.11/threading.py", line 320 in wait\n'
+        '  File "/usr/lib/python3.11/queue.py", line 171 in get\n'
+        f'  File "{source}/writer.py", line 11 in drain\n'
+        '  File "/usr/lib/python3.11/threading.py", line 982 in run\n'
+        '  File "/usr/lib/python3.11/threading.py", line 1045 in _bootstrap_inner\n'
+        '  File "/usr/lib/python3.11/threading.py", line 1002 in _bootstrap\n\n'
+        "Current thread 0x00007f7cf39f0b80 (most recent call first):\n"
+        '  File "/usr/lib/python3.11/threading.py", line 1590 in _shutdown\n'
+    )
+    verdict = rankandfile.diagnose([stacks], src=[source]).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == (cause, named)
+    assert bool(verdict.hang) is bool(named)

@@ -22,6 +22,7 @@ from rankandfile.reason.toolbox import (
     world_of,
 )
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand
 from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
 CAUSE = Cause(
@@ -76,7 +77,7 @@ def _by_stacks(facts: Facts) -> Finding | None:
     }
     if not inside or not absent or stories.keys() != set(absent) or len(absent) > len(inside):
         return None
-    if _came(facts) & set(absent):
+    if WhereAllStand(facts).have_been_set_up & set(absent):
         return None
     evidence = [facts.hosts[min(inside)].evidence, *(story.evidence for story in stories.values())]
     return _finding(
@@ -88,12 +89,6 @@ def _by_stacks(facts: Facts) -> Finding | None:
         # Who moves may merely take long: a job that begins looks like this.
         sure=not all(story.cause == "host_slow" for story in stories.values()),
     )
-
-
-def _came(facts: Facts) -> set[int]:
-    """Ranks that have been to the setup: there the recorder makes its ring. Some backends let go whoever has been."""
-    rings = facts.case.dumps_used.filter(pl.col("format") == "ring")
-    return set(rings["rank"].drop_nulls().to_list())
 
 
 def _by_nccl(facts: Facts) -> Finding | None:

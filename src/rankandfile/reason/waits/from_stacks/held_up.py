@@ -41,9 +41,14 @@ def held_up(of: WhereAllStand) -> Finding | None:
         return _busy(of)
     named = tuple(sorted(stories))
     first = stories[named[0]]
-    confidence: Confidence = "supported" if of.stays and all(_sure(of, r) for r in named) else "hypothesis"
+    # A step shows ranks that wait for each other whenever somebody looks. The setup is passed once: who looks and finds
+    # a job there mostly looks because it does not pass, and "if it hung" says the rest.
+    stay = of.stays or (
+        of.none_seen_at_work and _before_the_setup(of) and not of.have_been_set_up & set(named)
+    )
+    confidence: Confidence = "supported" if stay and all(_sure(of, r) for r in named) else "hypothesis"
     doing = {rank: story.doing for rank, story in stories.items()}
-    return make_finding(
+    found = make_finding(
         of,
         cause="init_stuck" if _before_the_setup(of) and CAUSES[first.cause].family == "host" else first.cause,
         confidence=confidence,
@@ -55,6 +60,7 @@ def held_up(of: WhereAllStand) -> Finding | None:
         alternatives=first.alternatives,
         also=_also_unseen(of),
     )
+    return found if of.stays or confidence == "hypothesis" else replace(found, hang=None)
 
 
 def _before_the_setup(of: WhereAllStand) -> bool:

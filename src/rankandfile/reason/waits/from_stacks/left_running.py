@@ -23,6 +23,8 @@ from .where_all_stand import WhereAllStand
 
 #: What a condition, an event, a queue or a barrier of one process waits in, as a snapshot shows its arguments.
 _NO_LIMIT = re.compile(r"(?m)^(?:\w+\.)*wait: timeout: None$")
+#: The same as the program writes it, where its source was read.
+_WRITTEN = re.compile(r"\.(?:get|wait|acquire)\(\s*\)")
 _IN_THE_PROCESS = ("queue", "lock")
 _DESTROYS = ("destroy_process_group", "_abort_process_group", "_shutdown_backend")
 
@@ -105,10 +107,15 @@ def _kept_by(of: WhereAllStand, rank: int) -> _Kept | None:
                 f"its thread{f' {name}' if name else ''} is still there, {doing.phrase}",
                 Location(file=place.file, line=place.line, function=place.function),
                 stack_id(mine["file"][0], mine["line"][0]),
-                doing.activity in _IN_THE_PROCESS and at(place) in unlimited,
+                doing.activity in _IN_THE_PROCESS
+                and (at(place) in unlimited or _writes_no_limit(of, place.file, place.line)),
             )
         )
     return found[0] if len(found) == 1 else None
+
+
+def _writes_no_limit(of: WhereAllStand, file: str, line: int) -> bool:
+    return _WRITTEN.search(of.facts.code.lines.get((file, line), "")) is not None
 
 
 def _without_limit(of: WhereAllStand, rows: pl.DataFrame) -> set[str]:

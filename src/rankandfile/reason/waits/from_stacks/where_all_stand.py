@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from functools import cached_property
 
+import polars as pl
 from msgspec import Struct
 
 from rankandfile.reason.facts import Facts
@@ -130,6 +131,17 @@ class WhereAllStand(Struct, frozen=True, dict=True):
         if any(stand.activity == "debugger" for stand in self.elsewhere.values()):
             return "whoever is at a debugger's prompt stays there until somebody types"
         return "that the job hung was said" if self.facts.hung else ""
+
+    @cached_property
+    def none_seen_at_work(self) -> bool:
+        """Whether every rank was seen, and none of them moves or runs."""
+        return bool(self.stands) and not (self.unseen or self.moving)
+
+    @cached_property
+    def have_been_set_up(self) -> frozenset[int]:
+        """Ranks that have been to the setup, where the recorder makes its ring: some backends let go whoever has been."""
+        rings = self.facts.case.dumps_used.filter(pl.col("format") == "ring")
+        return frozenset(rings["rank"].drop_nulls().to_list())
 
     @cached_property
     def alike(self) -> bool:
