@@ -18,6 +18,8 @@ class CodeRead(Struct, frozen=True, kw_only=True):
     """Lines that set up the job's communication for as many ranks as were started, or as all ranks agree on."""
     own_roots: frozenset[tuple[str, int]] = frozenset()
     """Lines whose calls take for their root what each rank works out from its own data."""
+    own_types: frozenset[tuple[str, int]] = frozenset()
+    """Lines whose calls get a tensor of the type that a rank's own Python value happens to have."""
 
 
 NO_CODE = CodeRead()

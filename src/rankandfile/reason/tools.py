@@ -47,6 +47,7 @@ from rankandfile.reason.ranks.named_roots import recorded_roots as recorded_root
 from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.waits.backends import on_hosts_alone
 from rankandfile.reason.waits.ended_ranks import died_first
+from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import (
     call_phrase,

@@ -9,6 +9,7 @@ from rankandfile.model.diagnosis import Location, Verdict
 from rankandfile.model.findings import SourceFinding, SourceFindings
 from rankandfile.model.ledger import Note
 
+from .culprits.all_in_the_circle import all_in_the_circle
 from .culprits.as_many import as_many
 from .culprits.by_code import named_by_code
 from .culprits.exact_cause import exact_cause
@@ -36,7 +37,11 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     if found is None:
         return None
     found, wrote = as_logged(search, found)
-    named = who_wrote_it(verdict, found, wrote) or named_by_code(verdict, found, search.paths)
+    named = (
+        who_wrote_it(verdict, found, wrote)
+        or named_by_code(verdict, found, search.paths)
+        or all_in_the_circle(verdict, found, search.paths)
+    )
     # Where the code has somebody to name, the cause is no longer open.
     cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
     cause = (named.cause if named else None) or cause

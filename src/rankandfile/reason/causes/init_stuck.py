@@ -13,6 +13,7 @@ from rankandfile.reason.toolbox import (
     Facts,
     Setup,
     WaitEnd,
+    WhereAllStand,
     event_id,
     fields_of,
     perhaps,
@@ -22,7 +23,6 @@ from rankandfile.reason.toolbox import (
     world_of,
 )
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand
 from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
 CAUSE = Cause(

@@ -17,6 +17,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
 | of two ways, the one goes round a loop again that the others have left, by no share of the data | extra_collective |
 | one loop over a dictionary or a set came to another item first | order_inversion |
+| ranks wait in a circle, and the order of their calls is each rank's own | order_inversion |
 | a decorator ran the function once more | extra_collective |
 | it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
 | the others made a call in such an arm, or a guard clause turned it back | skipped_collective |
@@ -38,6 +39,7 @@ from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
 from .arms import made_one_more
+from .own_order import own_order
 from .ways import over_for, turned_back, way_of_each
 
 #: A decision on the rank itself is not far from where the rank is asked for.
@@ -67,6 +69,8 @@ _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | None:
     """The cause that evidence and code agree on; None where it is the given one, or the code shows none."""
     shown = "early_exit" if cause == "order_inversion" and _left(found) else _shown(cause, found)
+    if cause == "undetermined" and own_order(found):
+        shown = "order_inversion"
     if shown is None and cause == "early_exit" and found.reason is not None and _in_the_loop(found, places):
         shown = "rank_conditional" if found.reason.source == "rank_api" else "extra_collective"
     if shown is None and cause == "early_exit":

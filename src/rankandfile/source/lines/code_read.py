@@ -9,20 +9,17 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.code_read import CodeRead
-from rankandfile.source.dependence import why
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.program.modules import Program
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
-from .arguments import given
 from .call_paths import Frame
 from .making_groups.set_up import sets_up_all
+from .own_arguments import own_root, own_type
 
 _MAKES_GROUPS = re.compile(
     r"\b(new_group|new_subgroups\w*|split_group|init_device_mesh|DeviceMesh|initialize_model_parallel)\s*\("
 )
-_ROOTED = re.compile(r"\b(broadcast\w*|reduce|gather|scatter\w*)\s*\(")
-_OWN_DATA = ("local_data", "rng", "clock", "file_system", "process")
 _MOST = 4_000
 
 
@@ -41,6 +38,7 @@ def code_read(case: Case, tree: SourceTree) -> CodeRead:
     loops: dict[tuple[str, int], int] = {}
     of_all: set[tuple[str, int]] = set()
     own_roots: set[tuple[str, int]] = set()
+    own_types: set[tuple[str, int]] = set()
     for function, file, line in rows.select("function", "file", "line").head(_MOST).iter_rows():
         if not file or not line:
             continue
@@ -52,23 +50,18 @@ def code_read(case: Case, tree: SourceTree) -> CodeRead:
                 loops[file, line] = loop
             if sets_up_all(places, place):
                 of_all.add((file, line))
-            if _own_root(places, frame, place):
+            if own_root(places, frame, place):
                 own_roots.add((file, line))
+            if own_type(place):
+                own_types.add((file, line))
     return CodeRead(
         lines=lines,
         loops=loops,
         makes_groups=_makes_groups(tree),
         sets_up_all=frozenset(of_all),
         own_roots=frozenset(own_roots),
+        own_types=frozenset(own_types),
     )
-
-
-def _own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
-    if _ROOTED.search(place.module.lines[place.line - 1]) is None:
-        return False
-    roots = given(places, (frame,), "root_mismatch")
-    reasons = [why(places.program, place.function, root) for _, root in roots]
-    return any(reason.level == "varying" and reason.source in _OWN_DATA for reason in reasons)
 
 
 def _loop_over(place: SourcePlace) -> int | None:

@@ -30,23 +30,18 @@ comparison make, are silent.
 import ast
 from collections.abc import Iterable
 
-from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import argument, dotted
-from rankandfile.source.effects.event import Event
+from rankandfile.source.effects.type_of_value import is_open, type_of_value
 from rankandfile.source.lint.rule import Found, Rule, View
-from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import External, resolve
-from rankandfile.source.registry.tables import sanitiser
 
 ORDER = 230
-_OF_ONE_TYPE = {"int", "float", "len", "bool", "sum"}
 
 
 def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
         for event in view.events(function.node):
-            made = _made(function, event)
-            if made is not None and _open(made.args[0]):
+            site = event.site if isinstance(event.site, ast.Call) else None
+            made = type_of_value(function, site, event.name) if site is not None else None
+            if made is not None and is_open(made.args[0]):
                 yield Found(
                     severity="hint",
                     function=function,
@@ -55,39 +50,6 @@ def _find(view: View) -> Iterable[Found]:
                     story=((function, event.line, f"`{event.op}` needs one type on all ranks"),),
                     fix="Say which: `dtype=...`.",
                 )
-
-
-def _made(function: Function, event: Event) -> ast.Call | None:
-    """The `torch.tensor(...)` without a type that a collective in place is called on."""
-    rule = sanitiser(event.name)
-    if rule is None or not rule.in_place or not isinstance(event.site, ast.Call):
-        return None
-    given = argument(event.site, *rule.in_place)
-    name = dotted(given)
-    values: list[ast.expr] = [given] if given is not None else []
-    if name is not None:
-        flow = reaching(function)
-        found = flow.of(name, flow.nodes(event.site))
-        values = [d.value for d in found if d.how == "assign" and not d.path and d.value is not None]
-    for value in values:
-        if isinstance(value, ast.Call) and value.args and argument(value, 1, "dtype") is None:
-            target = resolve(function, value.func)
-            if isinstance(target, External) and target.dotted in ("torch.tensor", "torch.as_tensor"):
-                return value
-    return None
-
-
-def _open(value: ast.expr) -> bool:
-    """Whether nothing in the code says of which type the value is."""
-    if isinstance(value, (ast.List, ast.Tuple)):
-        return bool(value.elts) and all(_open(each) for each in value.elts)
-    if isinstance(value, ast.IfExp) and isinstance(value.body, ast.Constant):
-        return not isinstance(value.orelse, ast.Constant) or type(value.body.value) is not type(
-            value.orelse.value
-        )
-    if isinstance(value, ast.Call):
-        return dotted(value.func) not in _OF_ONE_TYPE
-    return not isinstance(value, (ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp))
 
 
 RULE = Rule(find=_find)

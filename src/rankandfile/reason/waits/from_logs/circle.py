@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Call, Cohort, Divergence
+from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
-from rankandfile.reason.calls.requests import as_call, of_report
 from rankandfile.reason.claims.in_words import circle as in_circle
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .in_words import in_calls, wait_list
+from .in_words import asked_in, in_calls, wait_list
 from .settings import SETTINGS
 from .waits import LoggedWaits
 
@@ -33,7 +32,7 @@ def circle(logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
         if out_of_line
         else ""
     )
-    cohorts = [Cohort(ranks=format_ranks(first.waiting), call=_asked_in(logged, first))]
+    cohorts = [Cohort(ranks=format_ranks(first.waiting), call=asked_in(logged, first))]
     rest = out_of_line or tuple(sorted(set(_awaited(first)) & set(wait_end.ranks)))
     return Finding(
         cause=cause,
@@ -100,9 +99,3 @@ def _out_of_line(
     there = [other for other in calls if few & set(other.waiting)]
     meant = all(len(here & set(_awaited(other))) > len(few) for other in there)
     return tuple(sorted(few)) if there and meant else ()
-
-
-def _asked_in(logged: LoggedWaits, call: Pending) -> Call | None:
-    claims = (of_report(r) for r in logged.of_call(call))
-    claim = next((claim for claim in claims if claim), None)
-    return as_call(claim, call.slot) if claim else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from rankandfile.model.sentence import told
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.requests import Request, of_report, sides
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
@@ -16,7 +17,7 @@ from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.from_logs.silence import silence
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.words import ranks_words, upper
+from rankandfile.reason.words import ranks_words, upper, verb
 
 from .before_it import suspected, with_what_came_before
 from .behind import behind
@@ -24,8 +25,10 @@ from .came_late import came_late
 from .circle import circle
 from .disagreement import disagreement
 from .in_words import in_calls, wait_list
+from .nobody_shares_a_call import nobody_shares_a_call
 from .numbers import out_of_numbers
 from .one_in_an_unlisted_group import one_in_an_unlisted_group
+from .own_argument import own_argument
 from .settings import SETTINGS
 from .waits import LoggedWaits, gave_up, logged_waits
 
@@ -47,7 +50,8 @@ def watchdogs_together(facts: Facts) -> list[Finding]:
     # Of an end that no call of the log hangs on, no watchdog has said anything.
     spoken = [wait_end for wait_end in _together(wait_ends) if wait_end.pending]
     joined = any(wait_end.kind == "joined" for wait_end in spoken)
-    apart = one_in_an_unlisted_group(logged, world_of(facts)) if joined else None
+    world = world_of(facts)
+    apart = nobody_shares_a_call(logged, world) or one_in_an_unlisted_group(logged, world) if joined else None
     found = [_finding(facts, logged, wait_end, apart) for wait_end in spoken]
     named = [finding for finding in found if finding.culprits]
     if named:
@@ -97,8 +101,10 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, apart: Findin
             else _unheard(facts, logged, wait_end, call, parts)
         )
     apart = apart if wait_end.kind == "joined" else None
-    found = with_what_came_before(facts, apart or _all_came(logged, wait_end, call))
-    return found if found.culprits or apart else suspected(facts, found, call.waiting)
+    agreed = len(_parts(logged, call)) < 2
+    own = own_argument(facts, logged, wait_end, call) if agreed and apart is None else None
+    found = with_what_came_before(facts, apart or own or _all_came(logged, wait_end, call))
+    return found if found.culprits or apart or own else suspected(facts, found, call.waiting)
 
 
 def _first(logged: LoggedWaits, wait_end: WaitEnd) -> Pending:
@@ -136,24 +142,48 @@ def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
     reports, parts = logged.of_call(call), _parts(logged, call)
     if len(parts) > 1:
         return disagreement(logged, wait_end, call, parts)
+    past = _gone_past(logged, call)
+    what = (
+        f"{upper(ranks_words(past))} {verb(past, 'is', 'are')} past it, and it ends for nobody before all have come: "
+        "what was made there at that number was another call, or one that asks for something else."
+        if past
+        else "No watchdog says that anyone is behind: a device or the network may be at fault, or a rank that left no "
+        "line."
+    )
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
-        sentence=told(
-            waiting(in_calls(logged, call)),
-            "No watchdog says that anyone is behind: a device or the network may be at fault, or a rank that left no "
-            "line.",
-        ),
+        sentence=told(waiting(in_calls(logged, call)), what),
         victims=wait_end.victims or call.waiting,
         waits=wait_list(logged, wait_end),
         evidence=tuple(r.evidence for r in reports[:4]),
         missing=SETTINGS,
         alternatives=tuple(
             perhaps(cause, words, decided_by="dumps of all ranks")
-            for cause, words in (
-                ("network_stalled", "All have begun it, and the network does not carry it."),
-                ("gpu_stuck", "One member's device has not come to it."),
-            )
+            for cause, words in (_ANOTHER_CALL if past else _BELOW)
         ),
         unadvised=("anti_advice", "probes"),
     )
+
+
+_BELOW = (
+    ("network_stalled", "All have begun it, and the network does not carry it."),
+    ("gpu_stuck", "One member's device has not come to it."),
+)
+_ANOTHER_CALL = (
+    ("different_collective", "They made another call there, or one more or less before it."),
+    ("dtype_mismatch", "They made that call with a tensor of another type, which no watchdog tells."),
+)
+
+
+def _gone_past(logged: LoggedWaits, call: Pending) -> tuple[int, ...]:
+    """Members that wait in a later call of the group, where the call ends for nobody before all have come to it."""
+    ops = {contract_of(report.op).early for report in logged.of_call(call) if report.op}
+    if ops != {"nobody"} or call.slot is None:
+        return ()
+    later = (
+        other.waiting
+        for other in logged.waits.pending
+        if other.group == call.group and other.slot is not None and other.slot > call.slot
+    )
+    return tuple(sorted({rank for ranks in later for rank in ranks} - {*call.waiting}))

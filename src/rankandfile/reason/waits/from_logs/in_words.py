@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from rankandfile.model.claims import InCall, Joined, NeverIssued, Unseen
-from rankandfile.model.diagnosis import Cohort, Divergence
+from rankandfile.model.diagnosis import Call, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.contracts import contract_of
-from rankandfile.reason.calls.requests import Request, as_call
+from rankandfile.reason.calls.requests import Request, as_call, of_report
 from rankandfile.reason.claims.wait_row import WaitRow
 from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.waits.graph import Pending, WaitEnd
@@ -74,3 +74,9 @@ def not_come(logged: LoggedWaits, wait_end: WaitEnd, call: Pending, claim: Reque
         ],
         exact=False,
     )
+
+
+def asked_in(logged: LoggedWaits, call: Pending) -> Call | None:
+    """What the first of them asked for, whose watchdog tells it."""
+    claim = next((claim for r in logged.of_call(call) if (claim := of_report(r))), None)
+    return as_call(claim, call.slot) if claim else None

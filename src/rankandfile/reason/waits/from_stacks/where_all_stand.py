@@ -139,7 +139,7 @@ class WhereAllStand(Struct, frozen=True, dict=True):
 
     @cached_property
     def have_been_set_up(self) -> frozenset[int]:
-        """Ranks that have been to the setup, where the recorder makes its ring: some backends let go whoever has been."""
+        """Ranks that have been to the setup, where the recorder makes its ring: some backends let them go."""
         rings = self.facts.case.dumps_used.filter(pl.col("format") == "ring")
         return frozenset(rings["rank"].drop_nulls().to_list())
 

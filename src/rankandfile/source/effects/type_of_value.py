@@ -1,0 +1,46 @@
+"""Tensors that get their type from a Python value: an int makes int64, a float float32, a number of NumPy's its own."""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.syntax import argument, dotted
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import External, resolve
+from rankandfile.source.registry.tables import sanitiser
+
+_MADE_OF_VALUES = ("torch.tensor", "torch.as_tensor")
+_OF_ONE_TYPE = {"int", "float", "len", "bool", "sum"}
+
+
+def type_of_value(function: Function, site: ast.Call, name: str) -> ast.Call | None:
+    """The `torch.tensor(...)` without a type that a collective in place, called `name`, is called on."""
+    rule = sanitiser(name)
+    if rule is None or not rule.in_place:
+        return None
+    tensor = argument(site, *rule.in_place)
+    values: list[ast.expr] = [tensor] if tensor is not None else []
+    if (variable := dotted(tensor)) is not None:
+        flow = reaching(function)
+        found = flow.of(variable, flow.nodes(site))
+        values = [d.value for d in found if d.how == "assign" and not d.path and d.value is not None]
+    for value in values:
+        if isinstance(value, ast.Call) and value.args and argument(value, 1, "dtype") is None:
+            target = resolve(function, value.func)
+            if isinstance(target, External) and target.dotted in _MADE_OF_VALUES:
+                return value
+    return None
+
+
+def is_open(value: ast.expr) -> bool:
+    """Whether nothing in the code says of which type the value is."""
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return bool(value.elts) and all(is_open(each) for each in value.elts)
+    if isinstance(value, ast.IfExp) and isinstance(value.body, ast.Constant):
+        return not isinstance(value.orelse, ast.Constant) or type(value.body.value) is not type(
+            value.orelse.value
+        )
+    if isinstance(value, ast.Call):
+        return dotted(value.func) not in _OF_ONE_TYPE
+    return not isinstance(value, (ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp))
