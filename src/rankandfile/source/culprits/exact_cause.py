@@ -69,8 +69,6 @@ _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | None:
     """The cause that evidence and code agree on; None where it is the given one, or the code shows none."""
     shown = "early_exit" if cause == "order_inversion" and _left(found) else _shown(cause, found)
-    if cause == "undetermined" and own_order(found):
-        shown = "order_inversion"
     if shown is None and cause == "early_exit" and found.reason is not None and _in_the_loop(found, places):
         shown = "rank_conditional" if found.reason.source == "rank_api" else "extra_collective"
     if shown is None and cause == "early_exit":
@@ -169,6 +167,8 @@ def _of_things(found: FoundLine) -> str | None:
 
 
 def _shown(cause: str, found: FoundLine) -> str | None:
+    if cause == "undetermined":
+        return "order_inversion" if own_order(found) else None
     if (
         cause not in _PATHS | {"early_exit", "rank_conditional"}
         or found.divergence is None

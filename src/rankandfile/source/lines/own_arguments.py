@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 from rankandfile.source.dependence import why
-from rankandfile.source.effects.type_of_value import is_open, type_of_value
-from rankandfile.source.program.names import External, resolve
+from rankandfile.source.effects.event import event
+from rankandfile.source.effects.type_of_value import type_of_value
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .arguments import calls_on, given
@@ -27,13 +26,5 @@ def own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
 
 def own_type(place: SourcePlace) -> bool:
     """A tensor made of a Python value without saying of which type, where nothing tells the type of that value."""
-    made = [
-        type_of_value(place.function, call, _target(place, call))
-        for call in calls_on(place, Stop(place.line))
-    ]
-    return any(call is not None and is_open(call.args[0]) for call in made)
-
-
-def _target(place: SourcePlace, call: ast.Call) -> str:
-    target = resolve(place.function, call.func)
-    return target.dotted if isinstance(target, External) else ""
+    events = (event(call, place.function) for call in calls_on(place, Stop(place.line)))
+    return any(each is not None and type_of_value(place.function, each) is not None for each in events)

@@ -27,10 +27,9 @@ A hint: whether the value's type can differ is not known. Literals, and what `in
 comparison make, are silent.
 """
 
-import ast
 from collections.abc import Iterable
 
-from rankandfile.source.effects.type_of_value import is_open, type_of_value
+from rankandfile.source.effects.type_of_value import type_of_value
 from rankandfile.source.lint.rule import Found, Rule, View
 
 ORDER = 230
@@ -39,9 +38,7 @@ ORDER = 230
 def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
         for event in view.events(function.node):
-            site = event.site if isinstance(event.site, ast.Call) else None
-            made = type_of_value(function, site, event.name) if site is not None else None
-            if made is not None and is_open(made.args[0]):
+            if (made := type_of_value(function, event)) is not None:
                 yield Found(
                     severity="hint",
                     function=function,

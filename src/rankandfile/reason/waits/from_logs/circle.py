@@ -6,12 +6,12 @@ from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
 from rankandfile.reason.claims.in_words import circle as in_circle
-from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_words import asked_in, in_calls, wait_list
+from .open_causes import IN_A_CIRCLE, open_causes
 from .settings import SETTINGS
 from .waits import LoggedWaits
 
@@ -55,13 +55,10 @@ def circle(logged: LoggedWaits, wait_end: WaitEnd) -> Finding:
         evidence=tuple(r.evidence for c in shown for r in logged.of_call(c)[:1]),
         missing=SETTINGS,
         unadvised=("probes",),
-        alternatives=tuple(
-            perhaps(other, words, out_of_line or wait_end.ranks, decided_by="the dumps of these ranks")
-            for other, words in (
-                ("order_inversion", "Some of the ranks may make these calls in another order."),
-                ("skipped_collective", "Some of the ranks may have left out a call before."),
-            )
-            if other != cause
+        alternatives=open_causes(
+            [each for each in IN_A_CIRCLE if each[0] != cause],
+            out_of_line or wait_end.ranks,
+            decided_by="the dumps of these ranks",
         ),
     )
 

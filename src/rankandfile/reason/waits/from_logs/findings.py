@@ -11,7 +11,6 @@ from rankandfile.model.sentence import told
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.requests import Request, of_report, sides
 from rankandfile.reason.claims.in_words import waiting
-from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.from_logs.silence import silence
@@ -28,6 +27,7 @@ from .in_words import in_calls, wait_list
 from .nobody_shares_a_call import nobody_shares_a_call
 from .numbers import out_of_numbers
 from .one_in_an_unlisted_group import one_in_an_unlisted_group
+from .open_causes import ANOTHER_CALL, BELOW_THE_HOSTS, open_causes
 from .own_argument import own_argument
 from .settings import SETTINGS
 from .waits import LoggedWaits, gave_up, logged_waits
@@ -101,9 +101,9 @@ def _finding(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, apart: Findin
             else _unheard(facts, logged, wait_end, call, parts)
         )
     apart = apart if wait_end.kind == "joined" else None
-    agreed = len(_parts(logged, call)) < 2
-    own = own_argument(facts, logged, wait_end, call) if agreed and apart is None else None
-    found = with_what_came_before(facts, apart or own or _all_came(logged, wait_end, call))
+    parts = _parts(logged, call)
+    own = own_argument(facts, logged, wait_end, call) if len(parts) < 2 and apart is None else None
+    found = with_what_came_before(facts, apart or own or _all_came(logged, wait_end, call, parts))
     return found if found.culprits or apart or own else suspected(facts, found, call.waiting)
 
 
@@ -138,8 +138,7 @@ def _parts(logged: LoggedWaits, call: Pending) -> list[list[Request]]:
     return sides([claim for report in logged.of_call(call) if (claim := of_report(report))])
 
 
-def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
-    reports, parts = logged.of_call(call), _parts(logged, call)
+def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending, parts: list[list[Request]]) -> Finding:
     if len(parts) > 1:
         return disagreement(logged, wait_end, call, parts)
     past = _gone_past(logged, call)
@@ -156,24 +155,11 @@ def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> Finding:
         sentence=told(waiting(in_calls(logged, call)), what),
         victims=wait_end.victims or call.waiting,
         waits=wait_list(logged, wait_end),
-        evidence=tuple(r.evidence for r in reports[:4]),
+        evidence=tuple(r.evidence for r in logged.of_call(call)[:4]),
         missing=SETTINGS,
-        alternatives=tuple(
-            perhaps(cause, words, decided_by="dumps of all ranks")
-            for cause, words in (_ANOTHER_CALL if past else _BELOW)
-        ),
+        alternatives=open_causes(ANOTHER_CALL if past else BELOW_THE_HOSTS),
         unadvised=("anti_advice", "probes"),
     )
-
-
-_BELOW = (
-    ("network_stalled", "All have begun it, and the network does not carry it."),
-    ("gpu_stuck", "One member's device has not come to it."),
-)
-_ANOTHER_CALL = (
-    ("different_collective", "They made another call there, or one more or less before it."),
-    ("dtype_mismatch", "They made that call with a tensor of another type, which no watchdog tells."),
-)
 
 
 def _gone_past(logged: LoggedWaits, call: Pending) -> tuple[int, ...]:

@@ -1,23 +1,25 @@
 """Every rank of the job waits in the call of some group, and no two of them in one call.
 
 A group has two members at least, and those of them that are not in its call are ranks that wait in other calls. So each
-waits for a rank that waits for another, and somewhere among them they wait in a circle. Who belongs to which
-group nobody lists, so where that circle is, and who is out of line, is not told.
+waits for a rank that waits for another, and somewhere among them they wait in a circle. Nobody lists who belongs to
+which group, so where that circle is, and who is out of line, is not told.
 """
 
 from __future__ import annotations
+
+from itertools import islice
 
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
 from rankandfile.reason.claims.in_words import waiting
-from rankandfile.reason.document import perhaps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending
 from rankandfile.reason.words import ranks_words, upper
 
 from .in_words import asked_in, in_calls, wait_list
+from .open_causes import IN_A_CIRCLE, open_causes
 from .settings import SETTINGS
 from .waits import LoggedWaits
 
@@ -36,6 +38,8 @@ def nobody_shares_a_call(logged: LoggedWaits, world: int) -> Finding | None:
     if any(_may_be_whole(logged, call) for call in calls):
         return None
     shown = sorted(calls, key=lambda call: call.waiting)[:_MOST_CALLS]
+    # There may be a hundred thousand ends, of which a few are shown.
+    rows = (row for end in logged.waits.wait_ends for row in wait_list(logged, end))
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
@@ -57,16 +61,10 @@ def nobody_shares_a_call(logged: LoggedWaits, world: int) -> Finding | None:
             ],
             exact=False,
         ),
-        waits=tuple(row for end in logged.waits.wait_ends for row in wait_list(logged, end))[:_MOST_CALLS],
+        waits=tuple(islice(rows, _MOST_CALLS)),
         evidence=tuple(r.evidence for call in shown for r in logged.of_call(call)[:1]),
         missing=SETTINGS,
-        alternatives=tuple(
-            perhaps(cause, words, decided_by="the dumps of these ranks")
-            for cause, words in (
-                ("order_inversion", "Some of the ranks may make these calls in another order."),
-                ("skipped_collective", "Some of the ranks may have left out a call before."),
-            )
-        ),
+        alternatives=open_causes(IN_A_CIRCLE, decided_by="the dumps of these ranks"),
         unadvised=("anti_advice", "probes"),
     )
 

@@ -14,12 +14,12 @@ from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.claims.in_words import waiting
-from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 
 from .in_words import asked_in, in_calls, wait_list
+from .open_causes import BELOW_THE_HOSTS, open_causes
 from .settings import SETTINGS
 from .waits import LoggedWaits
 
@@ -64,13 +64,7 @@ def own_argument(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pen
         waits=wait_list(logged, wait_end),
         evidence=tuple(report.evidence for report in logged.of_call(call)[:4]),
         missing=SETTINGS,
-        alternatives=tuple(
-            perhaps(cause, words, decided_by="dumps of all ranks")
-            for cause, words in (
-                ("network_stalled", "All have begun it, and the network does not carry it."),
-                ("gpu_stuck", "One member's device has not come to it."),
-            )
-        ),
+        alternatives=open_causes(BELOW_THE_HOSTS),
         unadvised=("anti_advice",),
     )
 
