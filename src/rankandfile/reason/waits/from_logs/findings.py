@@ -167,9 +167,6 @@ def _gone_past(logged: LoggedWaits, call: Pending) -> tuple[int, ...]:
     ops = {contract_of(report.op).early for report in logged.of_call(call) if report.op}
     if ops != {"nobody"} or call.slot is None:
         return ()
-    later = (
-        other.waiting
-        for other in logged.waits.pending
-        if other.group == call.group and other.slot is not None and other.slot > call.slot
-    )
-    return tuple(sorted({rank for ranks in later for rank in ranks} - {*call.waiting}))
+    members = logged.groups[call.group].members
+    gave_up_later = (r for r in members if logged.latest.get((r, call.group), -1) > call.slot)
+    return tuple(sorted({*gave_up_later} - {*call.waiting}))

@@ -46,6 +46,8 @@ class LoggedWaits(Struct, frozen=True):
     """What was said of a call, by `key_of`."""
     far: dict[tuple[int, int], int]
     """Last number enqueued, by rank and number of the group, as far as anything tells."""
+    latest: dict[tuple[int, int], int]
+    """Last number at which it gave up, by rank and number of the group."""
     issued_ns: dict[int, int]
     """When the first of its members issued a pending call, by the call's index; as good as the lines' seconds."""
 
@@ -73,6 +75,7 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
     groups: list[LoggedGroup] = []
     said: dict[tuple[int, int], list[Report]] = defaultdict(list)
     far: dict[tuple[int, int], int] = {}
+    latest: dict[tuple[int, int], int] = {}
     pending: list[Pending] = []
     for number, (name, all_of_it) in enumerate(sorted(names.items())):
         reports = [report for report in all_of_it if report not in moving]
@@ -90,6 +93,7 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
                 far[report.rank, number] = max(last, far.get((report.rank, number), -1))
             if report.seq is not None:
                 said[number, report.seq].append(report)
+                latest[report.rank, number] = max(report.seq, latest.get((report.rank, number), -1))
         others = {
             r
             for other, listed in implied.items()
@@ -107,7 +111,7 @@ def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
                 peers = tuple(sorted(maybe - {report.rank}))
                 pending.append(Pending(number, None, (report.rank,), (), peers))
     reported = {key: tuple(r) for key, r in said.items()}
-    return LoggedWaits(tuple(groups), build(pending), reported, far, _issued(case, pending, reported))
+    return LoggedWaits(tuple(groups), build(pending), reported, far, latest, _issued(case, pending, reported))
 
 
 def gave_up(case: Case) -> set[int]:
