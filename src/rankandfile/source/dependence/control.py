@@ -119,7 +119,7 @@ def stored_anywhere(
         # What is asked may be how much is in a container in the container: `if self.hooks[event]:`.
         asked = path[max(0, len(d.path) - 1) :] if path[:1] != (LEN,) else path
         amount = asked[:1] in ((), (LEN,))
-        keys = (amount or path[:1] == (HOLDS,)) and d.how == "mutate" and not ev.in_depth
+        keys = (amount or path[:1] == (HOLDS,)) and d.how == "mutate"
         if d.how == "augment" or isinstance(d.value, ast.Constant) or keys:
             guards.extend(_counts(ev, d, frame, whole=amount))
     return join([value, *guards])
@@ -137,6 +137,9 @@ def _counts(ev: Evaluator, d: Definition, frame: Frame, *, whole: bool) -> Itera
     for condition, outer in ways:
         value = of_condition(ev, condition, outer)
         if value.differs:
+            if d.how == "mutate" and ev.in_depth:
+                # Who has an item is no longer a question of who is a member of a group.
+                value = value.of_data()
             where, shown = outer.function.module.path, condition.text
             words = f"is {done} at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
             # That some ranks have no use for an item may be meant: then the place is where that is asked.
