@@ -28,17 +28,20 @@ fit(smallest.item())
 
 ## Limits
 
-Known are the decorators of Accelerate, Tenacity, backoff, retrying and retry, by the names that they are imported as.
+Known are the decorators of Accelerate, Tenacity, backoff, retrying and retry, by the names that they are imported as,
+and those of the program itself that call in a loop what they are given, and go on where it raises. Of the latter, a
+function in which nothing follows its collectives is left alone: what fails before them may be tried again.
 """
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rankandfile.source.effects.sequences import Sequences
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.lint.rule import Found, Rule, View, on_the_way
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
+from rankandfile.source.program.scopes import binding_scope, own_nodes
 
 ORDER = 275
 _TRY_AGAIN = {
@@ -49,11 +52,13 @@ _TRY_AGAIN = {
     "retrying.retry",
     "retry.retry",
 }
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_LEAVES = (ast.Raise, ast.Return, ast.Break)
 
 
 def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
-        decorator = _tries_again(function)
+        decorator, begun = _tries_again(function)
         if decorator is None:
             continue
         walk = Sequences(view.effects, function, frozenset(), view.all_partings.group_of)
@@ -62,6 +67,8 @@ def _find(view: View) -> Iterable[Found]:
         if found is None:
             continue
         event, calls = found
+        if begun is not None and not _goes_on(function, calls[0][3] if calls else event.site):
+            continue
         shown = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
         yield Found(
             severity="warning",
@@ -74,6 +81,7 @@ def _find(view: View) -> Iterable[Found]:
                     decorator.lineno,
                     "an exception of one rank, as out of memory, ends here on that rank only",
                 ),
+                *([(begun[0], begun[1].lineno, "begins it once more")] if begun is not None else []),
                 *on_the_way(calls),
                 (event.function, event.line, event.words),
             ),
@@ -81,13 +89,50 @@ def _find(view: View) -> Iterable[Found]:
         )
 
 
-def _tries_again(function: Function) -> ast.expr | None:
+def _tries_again(function: Function) -> tuple[ast.expr | None, tuple[Function, ast.Call] | None]:
+    """The decorator that begins the function again, and where it does, if that can be read."""
     outer = function.parent or function.module.functions[0]
     for decorator in getattr(function.node, "decorator_list", ()):
         target = resolve(outer, decorator.func if isinstance(decorator, ast.Call) else decorator)
         if isinstance(target, External) and target.dotted in _TRY_AGAIN:
-            return decorator  # type: ignore[no-any-return]
-    return None
+            return decorator, None
+        begun = next(_begins_again(target), None) if isinstance(target, Function) else None
+        if begun is not None:
+            return decorator, begun
+    return None, None
+
+
+def _begins_again(decorator: Function) -> Iterator[tuple[Function, ast.Call]]:
+    """Calls of what the decorator was given, in a loop that goes on where the call raises."""
+    for inner in decorator.module.functions:
+        if not _inside(inner, decorator):
+            continue
+        for loop in (node for node in own_nodes(inner) if isinstance(node, _LOOPS)):
+            tries = (each for s in loop.body for each in ast.walk(s) if isinstance(each, ast.Try))
+            for tried in (t for t in tries if any(not isinstance(h.body[-1], _LEAVES) for h in t.handlers)):
+                calls = (each for s in tried.body for each in ast.walk(s) if isinstance(each, ast.Call))
+                yield from ((inner, call) for call in calls if _is_given(inner, call.func))
+
+
+def _inside(inner: Function, outer: Function) -> bool:
+    scope: Function | None = inner
+    while scope is not None and scope is not outer:
+        scope = scope.parent
+    return scope is outer and inner is not outer
+
+
+def _is_given(inner: Function, called: ast.expr) -> bool:
+    scope = binding_scope(inner, called.id) if isinstance(called, ast.Name) else None
+    return scope is not None and scope is not inner and getattr(called, "id", "") in scope.parameters
+
+
+def _goes_on(function: Function, issued: ast.expr) -> bool:
+    """Whether something is called, or raised, after the collective, which may fail on one rank."""
+    last = issued.end_lineno or issued.lineno
+    around = (n for n in own_nodes(function) if isinstance(n, _LOOPS) and issued in set(ast.walk(n)))
+    return any(True for _ in around) or any(
+        isinstance(node, (ast.Call, ast.Raise)) and node.lineno > last for node in own_nodes(function)
+    )
 
 
 RULE = Rule(find=_find)
