@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 _RECEIVES = {"forward", "__call__"}
+_HOW_MANY = {"numel", "nelement", "dim", "element_size", "size"}
 _OF_MODULES = {
     "parameters",
     "named_parameters",
@@ -199,6 +200,8 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     value = ev.value(receiver, frame)
     if not value.differs:
         value = join([value, _by_order(ev, e, name, receiver, frame)])
+    if name in _HOW_MANY and origins.of_gradient(value):
+        return UNIFORM
     if ev.in_depth and name in _OF_MODULES and value.differs:
         return UNKNOWN  # Where a module lies, or what it has learnt, is not what it is built of.
     value = value if name in _PLACES else join([value, ev.all(content(e), frame)])

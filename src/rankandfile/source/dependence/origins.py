@@ -48,8 +48,16 @@ def environment(variable: object, e: ast.expr, frame: Frame) -> Value:
     return UNIFORM if variable in JOB_VARIABLES else UNKNOWN
 
 
+_BEFORE_REDUCTION = "computed from this rank's batches only, before any reduction"
+
+
 def gradient(e: ast.Attribute, frame: Frame) -> Value:
-    return here("local_data", "computed from this rank's batches only, before any reduction", e, frame)
+    return here("local_data", _BEFORE_REDUCTION, e, frame)
+
+
+def of_gradient(value: Value) -> bool:
+    """Whether what differs is a gradient's numbers: of these, there are as many on every rank."""
+    return bool(value.chain) and value.chain[-1].verb.startswith(f"is {_BEFORE_REDUCTION}")
 
 
 def gradient_handed_over(name: str, frame: Frame) -> Value:

@@ -36,9 +36,12 @@ function in which nothing follows its collectives is left alone: what fails befo
 import ast
 from collections.abc import Iterable, Iterator
 
+from msgspec import Struct
+
 from rankandfile.source.effects.sequences import Sequences
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.lint.rule import Found, Rule, View, on_the_way
+from rankandfile.source.lint.weigh import severity
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.scopes import binding_scope, own_nodes
@@ -56,6 +59,14 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LEAVES = (ast.Raise, ast.Return, ast.Break)
 
 
+class _Begun(Struct, frozen=True):
+    """Where a decorator of the program calls what it was given, and what it goes on from."""
+
+    where: Function
+    call: ast.Call
+    tried: ast.Try
+
+
 def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
         decorator, begun = _tries_again(function)
@@ -67,7 +78,9 @@ def _find(view: View) -> Iterable[Found]:
         if found is None:
             continue
         event, calls = found
-        if begun is not None and not _goes_on(function, calls[0][3] if calls else event.site):
+        if begun is not None and (
+            not _goes_on(function, calls[0][3] if calls else event.site) or _is_told(view, begun.tried)
+        ):
             continue
         shown = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
         yield Found(
@@ -81,7 +94,7 @@ def _find(view: View) -> Iterable[Found]:
                     decorator.lineno,
                     "an exception of one rank, as out of memory, ends here on that rank only",
                 ),
-                *([(begun[0], begun[1].lineno, "begins it once more")] if begun is not None else []),
+                *([(begun.where, begun.call.lineno, "begins it once more")] if begun is not None else []),
                 *on_the_way(calls),
                 (event.function, event.line, event.words),
             ),
@@ -89,7 +102,7 @@ def _find(view: View) -> Iterable[Found]:
         )
 
 
-def _tries_again(function: Function) -> tuple[ast.expr | None, tuple[Function, ast.Call] | None]:
+def _tries_again(function: Function) -> tuple[ast.expr | None, _Begun | None]:
     """The decorator that begins the function again, and where it does, if that can be read."""
     outer = function.parent or function.module.functions[0]
     for decorator in getattr(function.node, "decorator_list", ()):
@@ -102,7 +115,7 @@ def _tries_again(function: Function) -> tuple[ast.expr | None, tuple[Function, a
     return None, None
 
 
-def _begins_again(decorator: Function) -> Iterator[tuple[Function, ast.Call]]:
+def _begins_again(decorator: Function) -> Iterator[_Begun]:
     """Calls of what the decorator was given, in a loop that goes on where the call raises."""
     for inner in decorator.module.functions:
         if not _inside(inner, decorator):
@@ -111,7 +124,12 @@ def _begins_again(decorator: Function) -> Iterator[tuple[Function, ast.Call]]:
             tries = (each for s in loop.body for each in ast.walk(s) if isinstance(each, ast.Try))
             for tried in (t for t in tries if any(not isinstance(h.body[-1], _LEAVES) for h in t.handlers)):
                 calls = (each for s in tried.body for each in ast.walk(s) if isinstance(each, ast.Call))
-                yield from ((inner, call) for call in calls if _is_given(inner, call.func))
+                yield from (_Begun(inner, call, tried) for call in calls if _is_given(inner, call.func))
+
+
+def _is_told(view: View, tried: ast.Try) -> bool:
+    """Whether what raises is known, and said at the handler."""
+    return any(p.owner in tried.handlers and severity(p) == "warning" for p in view.partings)
 
 
 def _inside(inner: Function, outer: Function) -> bool:
