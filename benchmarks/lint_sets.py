@@ -2,10 +2,11 @@
 
     python benchmarks/lint_sets.py [--missed] [FOLDER...]
 
-A folder is a set as it was unpacked; none: those of `first-contact/`, unpacked for this. Of each program: whether its line
-is found (as `raf lab blind` counts it), only hinted at or missed; then every error and warning that is at another line, of
-a program that hangs as of a healthy one: what a person would read for nothing, or a second hazard. With `--missed`, only
-programs whose line is not found, and those where something else is said. Two runs are compared with `diff`.
+A folder is a set as it was unpacked; none: those of `first-contact/`, unpacked for this. Of each program: whether its
+line is found (as `raf lab blind` counts it), only hinted at or missed; then every error and warning that is at another
+line, of a program that hangs as of a healthy one: what a person would read for nothing, or a second hazard. With
+`--missed`, only programs whose line is not found, and those where something else is said. Two runs are compared with
+`diff`.
 """
 
 from __future__ import annotations
@@ -42,14 +43,20 @@ def main(words: Sequence[str]) -> int:
                     continue
                 truth = known[case.name].truth
                 where = f"{truth.location.file}:{truth.location.line}" if truth.location else "-"
-                print(f"{folder.name} {case.name} [{mark}] {truth.cause}, {case.file.kind}, {where}: {truth.title}")
+                print(
+                    f"{folder.name} {case.name} [{mark}] {truth.cause}, {case.file.kind}, {where}: {truth.title}"
+                )
                 for each in others:
                     print(f"    {_place(each, case)} {each.severity}[{each.rule}] {each.code.strip()}")
     asked = counts["found"] + counts["hinted"] + counts["missed"]
-    print(f"{counts['found']} of {asked} are found, {counts['hinted']} only hinted at, {counts['missed']} missed")
+    print(
+        f"{counts['found']} of {asked} are found, {counts['hinted']} only hinted at, {counts['missed']} missed"
+    )
     print(f"{counts['other lines']} other errors and warnings in programs that hang")
     healthy = counts["healthy"]
-    print(f"{counts['flagged healthy']} of {healthy} healthy are flagged ({counts['lines of healthy']} lines)")
+    print(
+        f"{counts['flagged healthy']} of {healthy} healthy are flagged ({counts['lines of healthy']} lines)"
+    )
     return 0
 
 

@@ -65,7 +65,12 @@ def _find(view: View) -> Iterable[Found]:
 
 
 def _reported(
-    view: View, function: Function, loop: ast.For | ast.AsyncFor, where: Function, call: ast.Call, reason: Reason
+    view: View,
+    function: Function,
+    loop: ast.For | ast.AsyncFor,
+    where: Function,
+    call: ast.Call,
+    reason: Reason,
 ) -> Found | None:
     if reason.level not in ("axes", "varying"):
         return None
@@ -91,7 +96,9 @@ def _reported(
     )
 
 
-def _sorted(view: View, function: Function, e: ast.expr, left: int = _FURTHEST) -> Iterator[tuple[Function, ast.Call]]:
+def _sorted(
+    view: View, function: Function, e: ast.expr, left: int = _FURTHEST
+) -> Iterator[tuple[Function, ast.Call]]:
     """The calls of `sorted` with a key whose order an expression can have."""
     if left == 0:
         return

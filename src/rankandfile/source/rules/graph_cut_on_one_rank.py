@@ -42,7 +42,18 @@ from rankandfile.source.program.names import Class, by_autograd, method, resolve
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 292
-_NEW = {"new_zeros", "new_empty", "new_ones", "new_full", "zeros", "empty", "ones", "full", "zeros_like", "empty_like"}
+_NEW = {
+    "new_zeros",
+    "new_empty",
+    "new_ones",
+    "new_full",
+    "zeros",
+    "empty",
+    "ones",
+    "full",
+    "zeros_like",
+    "empty_like",
+}
 _HOW_MANY = {"shape", "numel", "nelement", "size"}
 
 
@@ -50,7 +61,9 @@ def _find(view: View) -> Iterable[Found]:
     backwards = list(_exchanging(view))
     if not backwards:
         return
-    for function in (f for f in view.asked if f.name == "forward" and f.owner is not None and not by_autograd(f)):
+    for function in (
+        f for f in view.asked if f.name == "forward" and f.owner is not None and not by_autograd(f)
+    ):
         for test, returned in _shortcuts(function):
             applied = next(_applied_around(view, function, backwards), None)
             if applied is None:
@@ -85,7 +98,12 @@ def _shortcuts(function: Function) -> Iterator[tuple[ast.If, ast.Call]]:
     for given in returns if len(returns) > 1 else ():
         tests = [a for a in ancestors(function.module, given) if isinstance(a, ast.If)]
         value = given.value
-        if tests and isinstance(value, ast.Call) and _is_new(value) and _asks_for_none(tests[0].test, function):
+        if (
+            tests
+            and isinstance(value, ast.Call)
+            and _is_new(value)
+            and _asks_for_none(tests[0].test, function)
+        ):
             yield tests[0], value
 
 
@@ -117,7 +135,11 @@ def _applied_around(
         targets = {n: resolve(here, n.func) for n in called}
         for call, target in targets.items():
             inside = own_nodes(target) if isinstance(target, Function) else ()
-            further = (resolve(target, n.func) for n in inside if isinstance(n, ast.Call) and isinstance(target, Function))
+            further = (
+                resolve(target, n.func)
+                for n in inside
+                if isinstance(n, ast.Call) and isinstance(target, Function)
+            )
             reached = [target, *further]
             yield from ((here, call, backward) for forward, backward in backwards if forward in reached)
 

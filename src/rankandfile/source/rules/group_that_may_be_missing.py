@@ -3,8 +3,8 @@
 ## Why this is bad
 
 A table of groups is filled by the members: `if rank in members: groups[name] = group`. On a rank that is no member, or
-where the name is misspelt, `groups.get(name)` is None, and a collective on None is one of all ranks of the job: they are
-not there, and the members wait for each other on the group.
+where the name is misspelt, `groups.get(name)` is None, and a collective on None is one of all ranks of the job: those
+are not there, while the members wait for each other on the group.
 
 ## Example
 
@@ -72,7 +72,13 @@ def _filled_by_members(function: Function) -> Iterator[tuple[object, tuple[Funct
             continue
         key = _table(function, node.targets[0].value)
         tests = [a.test for a in ancestors(function.module, node) if isinstance(a, ast.If)]
-        of_members = any(isinstance(op, ast.In) for t in tests for c in ast.walk(t) if isinstance(c, ast.Compare) for op in c.ops)
+        of_members = any(
+            isinstance(op, ast.In)
+            for t in tests
+            for c in ast.walk(t)
+            if isinstance(c, ast.Compare)
+            for op in c.ops
+        )
         if key is not None and of_members and _is_made(function, node.value):
             yield key, (function, node)
 
@@ -81,7 +87,9 @@ def _is_made(function: Function, e: ast.expr) -> bool:
     values = [e]
     if isinstance(e, ast.Name):
         values = [d.value for d in reaching(function).everywhere(e.id) if d.value is not None]
-    return any(isinstance(v, ast.Call) and (dotted(v.func) or "").rpartition(".")[2] in GROUP_MAKERS for v in values)
+    return any(
+        isinstance(v, ast.Call) and (dotted(v.func) or "").rpartition(".")[2] in GROUP_MAKERS for v in values
+    )
 
 
 def _table(function: Function, e: ast.expr) -> object:
@@ -97,9 +105,9 @@ def _table(function: Function, e: ast.expr) -> object:
 
 def _looked_up(function: Function) -> Iterator[tuple[ast.Call, ast.expr]]:
     for node in own_nodes(function):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
-            if len(node.args) == 1 and not node.keywords:
-                yield node, node.func.value
+        func = node.func if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords else None
+        if isinstance(node, ast.Call) and isinstance(func, ast.Attribute) and func.attr == "get":
+            yield node, func.value
 
 
 def _is_used(view: View, function: Function, call: ast.Call) -> bool:
@@ -119,7 +127,9 @@ def _asks(function: Function, node: ast.expr) -> bool:
     around = next(iter(ancestors(function.module, node)), None)
     if isinstance(around, _ASKS):
         return True
-    names = [t.id for t in around.targets if isinstance(t, ast.Name)] if isinstance(around, ast.Assign) else []
+    names = (
+        [t.id for t in around.targets if isinstance(t, ast.Name)] if isinstance(around, ast.Assign) else []
+    )
     tested = (p for n in own_nodes(function) if isinstance(n, _ASKS) for p in ast.walk(getattr(n, "test", n)))
     return bool(names) and any(isinstance(p, ast.Name) and p.id in names for p in tested)
 

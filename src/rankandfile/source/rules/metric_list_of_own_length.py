@@ -2,7 +2,7 @@
 
 ## Why this is bad
 
-torchmetrics gathers a list state that is not concatenated (`dist_reduce_fx=None`) item by item: one collective for each.
+torchmetrics gathers a list state that is not concatenated (`dist_reduce_fx=None`) item by item: a collective for each.
 A rank that left out a batch with nothing in it has one item less, and gathers once less than the others.
 
 ## Example
@@ -42,7 +42,14 @@ from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.deciding import between_nodes
 from rankandfile.source.lint.rule import Found, Rule, View
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class, External, enclosing_class, external_bases, methods, resolve
+from rankandfile.source.program.names import (
+    Class,
+    External,
+    enclosing_class,
+    external_bases,
+    methods,
+    resolve,
+)
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 298
@@ -64,7 +71,11 @@ def _find(view: View) -> Iterable[Found]:
                     message=f"`{condition.text}` leaves out {what} for batches of this rank: its list is shorter then",
                     story=(
                         (function, call.lineno, "one item more"),
-                        (function, call.lineno, "`compute` gathers item by item, as often as this rank has items"),
+                        (
+                            function,
+                            call.lineno,
+                            "`compute` gathers item by item, as often as this rank has items",
+                        ),
                     ),
                     fix='Take dist_reduce_fx="cat", or put in an empty item, too.',
                 )
@@ -91,7 +102,12 @@ def _lists(cls: Class) -> set[str]:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_state":
             name, reduced = constant(argument(node, 0, "name")), argument(node, 2, "dist_reduce_fx")
             empty = isinstance(argument(node, 1, "default"), ast.List)
-            if empty and isinstance(name, str) and constant(reduced) is None and isinstance(reduced, (ast.Constant, type(None))):
+            if (
+                empty
+                and isinstance(name, str)
+                and constant(reduced) is None
+                and isinstance(reduced, (ast.Constant, type(None)))
+            ):
                 found.add(name)
     return found
 
@@ -99,9 +115,10 @@ def _lists(cls: Class) -> set[str]:
 def _updates(view: View, function: Function) -> Iterator[tuple[ast.Call, str]]:
     """Calls of the update of such a metric."""
     for node in own_nodes(function):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "update":
-            if _keeps_lists(view, function, node.func.value):
-                yield node, f"`{ast.unparse(node.func)}`"
+        func = node.func if isinstance(node, ast.Call) else None
+        named = isinstance(func, ast.Attribute) and func.attr == "update"
+        if named and isinstance(node, ast.Call) and isinstance(func, ast.Attribute):
+            yield from [(node, f"`{ast.unparse(func)}`")] if _keeps_lists(view, function, func.value) else []
 
 
 def _keeps_lists(view: View, function: Function, metric: ast.expr) -> bool:

@@ -30,8 +30,9 @@ if dist.get_rank(ring) % 2 == 0:  # the place in the ring
 
 ## Limits
 
-Reported where the branches of one test do the same in another order, on a group that is named. On the whole job the rank
-is the place, if the ring goes from each to the next.
+Reported where the branches of one test do the same in another order, on a group that is named; who its members are is
+not asked: in a group of neighbours the order may be right. On the whole job the rank is the place, if the ring goes
+from each to the next.
 """
 
 import ast
@@ -66,7 +67,7 @@ def _find(view: View) -> Iterable[Found]:
                 severity="warning",
                 function=function,
                 node=node.test,
-                message=f"`{text(node.test, 60)}` says who sends first on a group, whose members may all be even, or all odd",
+                message=f"`{text(node.test, 60)}` says who sends first: all of a group may be even, or all odd",
                 story=(can_differ(function, node.lineno, reason),),
                 steps=steps_of(reason),
                 fix="Go by the place in the group: `dist.get_rank(group) % 2`.",
@@ -80,7 +81,9 @@ def _alternates(view: View, function: Function, test: ast.expr) -> bool:
         held = functions_held(objects_of(view.program), function, test.func)
         tests += [value for each in held for value in returned_values(each)]
     parts = (part for each in tests for part in ast.walk(each))
-    return any(isinstance(p, ast.BinOp) and isinstance(p.op, ast.Mod) and constant(p.right) == 2 for p in parts)
+    return any(
+        isinstance(p, ast.BinOp) and isinstance(p.op, ast.Mod) and constant(p.right) == 2 for p in parts
+    )
 
 
 def _talks(function: Function, body: Sequence[ast.stmt]) -> Iterator[tuple[str, bool]]:
