@@ -100,7 +100,10 @@ def _told(function: Callable[..., object]) -> str:
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"raf {__version__}")
+        from rankandfile.evidence.flight.native import native
+
+        said = native().said
+        typer.echo(f"raf {__version__}" + (f" ({said})" if said else ""))
         raise Exit
 
 

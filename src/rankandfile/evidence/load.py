@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankandfile.evidence.files import native_pass
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import UNREAD, Decoded
 from rankandfile.evidence.files.limits import Limits
@@ -20,6 +21,7 @@ from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task, decode_all
 from rankandfile.evidence.files.walk import walk
+from rankandfile.evidence.flight.native import native
 from rankandfile.evidence.raw import RawDump, RawNote
 from rankandfile.evidence.reading import NotACase, Reading
 from rankandfile.evidence.tables.room import Room
@@ -128,7 +130,17 @@ def decode(
             on_progress(len(answers), len(blobs))
 
     tasks = [Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs]
-    decode_all(tasks, receive, jobs, patience=patience, wants_lines=logs.worth_comparing)
+    patience = patience or Patience(limits.seconds)
+    left: Sequence[int] = range(len(tasks))
+    if (read := native().read) is not None:
+        left = native_pass.read(tasks, receive, read, jobs, patience)
+    decode_all(
+        [tasks[index] for index in left],
+        lambda number, decoded: receive(left[number], decoded),
+        jobs,
+        patience=patience,
+        wants_lines=logs.worth_comparing,
+    )
     _count_unread(answers)
     return [(blob, answers[index]) for index, blob in enumerate(blobs)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -52,13 +52,24 @@ def decode_all(
 
 def decode(value: Any, format: str, truncated: bool = False) -> tuple[RawDump | None, list[RawNote]]:
     """The dump in `value`, or None where it is no dump; what could not be kept goes to the notes."""
-    notes: list[RawNote] = []
     if type(value) is not dict:
         return None, [RawNote("", f"not a dump: the file holds a {type(value).__name__}")]
-    entries = value.get("entries", [])
+    entries, first = value.get("entries", []), []
     if type(entries) is not list:
-        notes.append(RawNote("entries", f"not a list but a {type(entries).__name__}: no call can be read"))
+        first = [RawNote("entries", f"not a list but a {type(entries).__name__}: no call can be read")]
         entries = []
+    dump, notes = with_calls(value, format, lambda dump, notes: fill(dump, entries, notes), truncated)
+    return dump, [*first, *notes]
+
+
+def with_calls(
+    value: dict[str, Any],
+    format: str,
+    fill_calls: Callable[[RawDump, list[RawNote]], dict[str, int]],
+    truncated: bool = False,
+) -> tuple[RawDump, list[RawNote]]:
+    """The dump with this header. `fill_calls` puts its calls into it, as `columns.fill` does."""
+    notes: list[RawNote] = []
     dump = RawDump(format=format, truncated=truncated)
     dump.version = _text(value, "version", notes)
     dump.library = _text(value, "comm_lib_version", notes) or _text(value, "nccl_version", notes)
@@ -68,7 +79,7 @@ def decode(value: Any, format: str, truncated: bool = False) -> tuple[RawDump | 
     if unknown:
         notes.append(RawNote("", f"keys not understood, left unread: {', '.join(unknown)}"))
     dump.config = _config(value.get("pg_config"), notes)
-    groups = fill(dump, entries, notes)
+    groups = fill_calls(dump, notes)
     dump.status = _status(value.get("pg_status"), groups, notes)
     return dump, notes
 
