@@ -33,7 +33,7 @@ def read(
     jobs: int | None,
     patience: Patience,
 ) -> list[int]:
-    """Give what these files hold to `receive`, by the numbers of the tasks; return those that were not for it to read."""
+    """Give what these files hold to `receive`, by the numbers of the tasks; return those that are left to be read."""
     waiting: queue.SimpleQueue[list[int]] = queue.SimpleQueue()
     size = 0
     for batch in _batches(tasks):

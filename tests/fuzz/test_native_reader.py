@@ -1,0 +1,108 @@
+"""The native reader of dumps tells what Python's tells, of every dump at hand and of thousands that were changed."""
+
+from __future__ import annotations
+
+import pickle
+import tarfile
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from support.evidence.sample_dumps import one_rank, plain
+from support.fuzz.both_readers import compare, compare_file, why_not
+from support.fuzz.decoder_targets import bounded_memory
+from support.fuzz.mutations import mutations, seeds
+from support.fuzz.nasty_files import nasty_files
+from support.places import ROOT
+
+from rankandfile.lab.flight_writer import write_pickle
+from rankandfile.lab.flight_writer_types import VERSIONS
+from rankandfile.lab.sim import catalog
+from rankandfile.lab.sim.run import simulate
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(why_not()), reason=why_not() or "compared")]
+
+SETS = sorted([*(ROOT / "first-contact").glob("*.tar.xz"), ROOT / "tests/nccl/recorded.tar.xz"])
+
+
+def all_equal(found: Counter[str]) -> None:
+    assert found["different"] == 0, found
+    assert found["equal"], "the native reader read none"
+
+
+@pytest.mark.parametrize("version", sorted(VERSIONS))
+@pytest.mark.parametrize("calls", [1, 2, 3, 12, 300])
+def test_what_torch_writes_is_read_by_both(version: str, calls: int) -> None:
+    assert compare(write_pickle(one_rank(0, calls=calls), version)) == "equal"
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_what_python_writes_is_read_by_both(protocol: int) -> None:
+    for version in VERSIONS:
+        value = plain(one_rank(0, calls=300), version)
+        assert compare(pickle.dumps(value, protocol)) == "equal"
+        value["entries"] = [pickle.loads(pickle.dumps(entry)) for entry in value["entries"]]
+        assert compare(pickle.dumps(value, protocol)) == "equal"
+
+
+def test_text_protocols_are_left() -> None:
+    assert {compare(pickle.dumps(plain(one_rank(0, calls=3)), protocol)) for protocol in (0, 1)} == {"left"}
+
+
+@pytest.mark.parametrize("name", sorted(nasty_files()))
+def test_nasty_files(name: str) -> None:
+    with bounded_memory():
+        assert compare(nasty_files()[name]) != "different"
+
+
+def test_every_cut_of_a_dump() -> None:
+    data = write_pickle(one_rank(0, calls=3))
+    assert {compare(data[:end]) for end in range(len(data))} == {"left"}
+
+
+def test_every_bit_of_a_dump() -> None:
+    data = write_pickle(one_rank(0, calls=2))
+    found: Counter[str] = Counter()
+    for place in range(0, 8 * len(data), 3):
+        changed = bytearray(data)
+        changed[place // 8] ^= 1 << place % 8
+        found[compare(bytes(changed))] += 1
+    all_equal(found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_changed_dumps(seed: int) -> None:
+    with bounded_memory():
+        all_equal(Counter(compare(data) for data in islice(mutations(seed), 1500)))
+
+
+def test_seeds() -> None:
+    found = Counter(compare(data) for data in seeds())
+    all_equal(found)
+    assert found["equal"] > found["left"]
+
+
+def test_the_examples() -> None:
+    dumps = [path for path in (ROOT / "examples").rglob("nccl_trace_rank_*") if path.suffix != ".json"]
+    assert Counter(map(compare_file, dumps)) == {"equal": len(dumps)}
+
+
+@pytest.mark.parametrize("archive", SETS, ids=lambda path: path.name.partition(".")[0])
+def test_the_dumps_of_sets(archive: Path) -> None:
+    found: Counter[str] = Counter()
+    with tarfile.open(archive) as packed:
+        for member in packed:
+            file = packed.extractfile(member)
+            data = file.read() if file is not None else b""
+            if data[:1] == b"\x80":
+                found[compare(data)] += 1
+    assert found["different"] == 0, found
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", sorted(catalog.scenarios()))
+def test_simulated_dumps(name: str, tmp_path: Path) -> None:
+    dumps = (simulate(name, tmp_path / name) / "evidence").rglob("*rank_*")
+    found = Counter(compare_file(path) for path in dumps if path.is_file())
+    assert found["different"] == 0, found
