@@ -1,9 +1,9 @@
 """How fast dumps become columns, against torch's own analyser and against the least that reading them can cost.
 
-On the same files, in one run: (a) Rank & File from paths to a case, (b) ``fr_trace``, torch's analyser, its whole run,
-(c) a bare restricted unpickle of every file, result dropped, on as many processes as (a) uses. Each is a process tree
-of its own, Python's start included. Memory is the sum over the tree of what each process has for itself and its share
-of what it shares (PSS), sampled.
+On the same files, in one run: (a) Rank & File from paths to a case, with its reader in Python and, where it is built,
+with the native one, (b) ``fr_trace``, torch's analyser, its whole run, (c) a bare restricted unpickle of every file,
+result dropped, on as many processes as (a) uses. Each is a process tree of its own, Python's start included. Memory is
+the sum over the tree of what each process has for itself and its share of what it shares (PSS), sampled.
 
     python benchmarks/load.py --ranks 1024 --calls 2000 --docs docs/performance.md
 """
@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from pages import write_block
+
+from rankandfile.evidence.flight.native import SWITCH, native
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- loading: written by benchmarks/load.py -->", "<!-- loading: end -->"
@@ -85,13 +87,20 @@ def pss_mb(pid: int) -> float:
     return 0.0
 
 
-def measure(command: list[str], stdin: list[str] | None = None, times: int = 1) -> tuple[Run, str]:
+def measure(
+    command: list[str], stdin: list[str] | None = None, times: int = 1, **env: str
+) -> tuple[Run, str]:
     """Run `times` copies of the command at once, each with its own share of input, and watch the whole tree."""
     began = time.perf_counter()
     before = os.times()
     processes = [
         subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | env,
         )
         for _ in range(times)
     ]
@@ -132,22 +141,26 @@ def best(runs: list[Run]) -> Run:
 def compare(folder: Path, jobs: int, repeat: int, fr_trace: bool) -> dict[str, Any]:
     paths = sorted(folder.iterdir())
     size = sum(len(path.read_bytes()) for path in paths)  # and the page cache is warm
-    bare_runs, our_runs, calls, bare_calls = [], [], 0, 0
+    bare_runs, bare_calls = [], 0
+    # With the native reader, where there is one, and without.
+    switches = {"ours": "0"} | ({"native": "1"} if native().read is not None else {})
+    our_runs: dict[str, list[Run]] = {name: [] for name in switches}
     for _ in range(repeat):
         shares = ["\n".join(map(str, paths[n::jobs])) for n in range(jobs)]
         run, text = measure([sys.executable, "-c", BARE], shares, jobs)
         bare_runs.append(run)
         bare_calls = sum(map(int, text.split()))
-        run, text = measure([sys.executable, "-c", OURS, str(folder), str(jobs)])
-        our_runs.append(run)
-        calls, dumps = map(int, text.split())
-        if (calls, dumps) != (bare_calls, len(paths)):
-            raise SystemExit(f"loaded {calls} calls of {dumps} files, not {bare_calls} of {len(paths)}")
-    ours, bare = best(our_runs), best(bare_runs)
+        for name, switch in switches.items():
+            run, text = measure([sys.executable, "-c", OURS, str(folder), str(jobs)], **{SWITCH: switch})
+            our_runs[name].append(run)
+            calls, dumps = map(int, text.split())
+            if (calls, dumps) != (bare_calls, len(paths)):
+                raise SystemExit(f"loaded {calls} calls of {dumps} files, not {bare_calls} of {len(paths)}")
+    ours, bare = best(our_runs["ours"]), best(bare_runs)
     found: dict[str, Any] = {
         "files": len(paths),
         "megabytes": round(size / 1e6, 1),
-        "calls": calls,
+        "calls": bare_calls,
         "processes": jobs,
         "repeat": repeat,
         "python": platform.python_version(),
@@ -156,6 +169,13 @@ def compare(folder: Path, jobs: int, repeat: int, fr_trace: bool) -> dict[str, A
         "ours_to_bare_wall": ours.wall_s / bare.wall_s,
         "ours_to_bare_cpu": ours.cpu_s / bare.cpu_s,
     }
+    if "native" in our_runs:
+        quick = best(our_runs["native"])
+        found |= {
+            "native": asdict(quick),
+            "ours_to_native_wall": ours.wall_s / quick.wall_s,
+            "ours_to_native_cpu": ours.cpu_s / quick.cpu_s,
+        }
     if fr_trace:
         command = [sys.executable, "-m", "torch.distributed.flight_recorder.fr_trace", str(folder)]
         theirs, _ = measure(command)
@@ -171,6 +191,7 @@ def compare(folder: Path, jobs: int, repeat: int, fr_trace: bool) -> dict[str, A
 def markdown(found: dict[str, Any]) -> str:
     names = {
         "ours": "Rank & File, files to columns",
+        "native": "the same with `rankandfile-native`",
         "bare": "bare restricted unpickle, dropped",
         "fr_trace": "torch fr_trace, whole run",
     }
@@ -195,6 +216,11 @@ def markdown(found: dict[str, Any]) -> str:
         f"Against the bare unpickle on as many cores: {found['ours_to_bare_wall']:.2f} × its wall time, ",
     ]
     lines[-1] += f"{found['ours_to_bare_cpu']:.2f} × its CPU time."
+    if "native" in found:
+        lines[-1] += (
+            f" The native reader takes it to 1/{found['ours_to_native_wall']:.1f} of the wall time and "
+            f"1/{found['ours_to_native_cpu']:.1f} of the CPU time."
+        )
     if "fr_trace" in found:
         lines[-1] += (
             f" Against fr_trace: {found['fr_trace_to_ours_wall']:.0f} times faster, with "

@@ -15,6 +15,7 @@ from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP
 
 from rankandfile import __version__
+from rankandfile.evidence.flight.native import Native
 
 pytestmark = pytest.mark.slow
 
@@ -305,7 +306,8 @@ def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
-def test_version(raf: Raf) -> None:
+def test_version(raf: Raf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankandfile.evidence.flight.native.native", lambda: Native(None, ""))
     for words in ("--version", "-V"):
         assert raf(words).out == f"raf {__version__}\n"
     assert raf("version").out.startswith(f"raf {__version__}, Python ")

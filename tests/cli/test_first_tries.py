@@ -120,7 +120,7 @@ def test_every_name_of_the_program_is_the_program() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "rankandfile", "-V"], capture_output=True, text=True, check=True
     )
-    assert done.stdout == f"raf {__version__}\n"
+    assert done.stdout.split()[:2] == ["raf", __version__]
 
 
 @pytest.mark.parametrize(

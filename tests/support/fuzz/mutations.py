@@ -7,6 +7,7 @@ import pickletools
 import random
 import struct
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -148,9 +149,11 @@ def _values(rng: random.Random, value: Any) -> bytes:
         if isinstance(holder, dict) and rng.random() < 0.15:
             del holder[key]
         elif isinstance(holder, dict) and rng.random() < 0.1:
-            holder[rng.choice(("new", "seq_id", "duration_ms", "is_p2p", "frames", 5))] = rng.choice(VALUES)
+            holder[rng.choice(("new", "seq_id", "duration_ms", "is_p2p", "frames", 5))] = deepcopy(
+                rng.choice(VALUES)
+            )
         else:
-            holder[key] = rng.choice(VALUES)
+            holder[key] = deepcopy(rng.choice(VALUES))
     try:
         return as_torch(value) if rng.random() < 0.5 else pickle.dumps(value, rng.randint(2, 5))
     except UnicodeEncodeError:

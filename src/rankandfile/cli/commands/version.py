@@ -13,6 +13,7 @@ EXAMPLES = ("raf version",)
 
 def version() -> None:
     """Which raf this is, and which Python and system it runs on."""
-    out.print(
-        f"raf {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    )
+    from rankandfile.evidence.flight.native import native
+
+    said = f"raf {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    out.print(f"{said}, {native().said}" if native().said else said)

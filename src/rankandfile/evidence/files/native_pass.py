@@ -10,6 +10,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.patience import Patience
@@ -101,12 +102,10 @@ def _work(
 
     try:
         while (batch := _next(waiting)) and patience.left() > 0:
-            answers = native([os.fsencode(tasks[index].path) for index in batch], MOST)
-            results.put(
-                [
-                    (index, None if answer is None else decoded(answer))
-                    for index, answer in zip(batch, answers, strict=True)
-                ]
-            )
+            # Whatever fails here, Python's reader may not: what has no answer is left to it.
+            with suppress(Exception):
+                answers = native([os.fsencode(tasks[index].path) for index in batch], MOST)
+                found = [None if answer is None else decoded(answer) for answer in answers]
+                results.put(list(zip(batch, found, strict=True)))
     finally:
         results.put(None)

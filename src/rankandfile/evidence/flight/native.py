@@ -31,9 +31,9 @@ def native() -> Native:
         return Native(None, f"native reader off: {SWITCH}=0")
     try:
         import rankandfile_native as package
-    except ModuleNotFoundError:
-        return Native(None, "")
     except ImportError as error:
+        if error.name == "rankandfile_native":
+            return Native(None, "")
         return Native(None, f"native reader not used: it does not load: {error}")
     version = package.__version__
     if package.interface != INTERFACE:
