@@ -1,4 +1,4 @@
-# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make browser`, `make servers`.
+# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make native`, `make native-check`, `make browser`, `make servers`.
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -50,6 +50,16 @@ bench: $(VENV)/ready
 fuzz: $(VENV)/ready
 	$(BIN)/pip install -q atheris
 	$(BIN)/python benchmarks/fuzz.py --seconds $(or $(FUZZ_SECONDS),600) --folder .fuzz
+# The native reader of dumps, which tests and benchmarks use if it is there; and the same with sanitizers, on CHANGED dumps.
+native: $(VENV)/ready
+	$(BIN)/pip install -q ./native
+CHANGED ?= 20000
+native-check: $(VENV)/ready
+	$(BIN)/pip install -q nanobind scikit-build-core cmake ninja
+	$(BIN)/pip install -q --no-build-isolation --target .native-check --upgrade --no-deps -C cmake.define.RAF_SANITIZE=ON ./native
+	PYTHONPATH=.native-check ASAN_OPTIONS=detect_leaks=0 \
+	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	  $(BIN)/python benchmarks/both_readers.py --mutations $(CHANGED) --seed $$RANDOM
 # Chromium for the tests of the report, which are skipped without one.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
@@ -58,4 +68,4 @@ browser:
 # Redis for the tests of fleets, which are skipped without one.
 servers:
 	command -v redis-server || { $(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q --no-install-recommends redis-server; }
-.PHONY: test lab field quick lint docs record screenshots site bench fuzz browser servers
+.PHONY: test lab field quick lint docs record screenshots site bench fuzz native native-check browser servers

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t most_marks = 64, most_header = 256;
 // What Python makes of as many may still fit into what its reader may take.
 constexpr std::uint64_t always_made = 1 << 20, bytes_per_made = 16;
-constexpr std::size_t always_held = 1 << 20, bytes_per_held = 2, most_held = 16 << 20;
+constexpr std::size_t always_held = 1 << 20, bytes_per_held = 2, most_held = 8 << 20;
 
 }  // namespace
 

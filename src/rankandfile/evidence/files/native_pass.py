@@ -18,7 +18,7 @@ from rankandfile.evidence.files.pool import SECONDS, Task, default_jobs
 from rankandfile.evidence.flight.native import Read
 
 #: Larger files are left to decoding processes, and so are smaller ones: those that hold no call.
-MOST, LEAST = 256 << 20, 256
+MOST, LEAST = 64 << 20, 256
 #: Files that are read at a time, and as much of them: what is read is taken over with Python's lock held, each time.
 _FILES, _BYTES = 32, 8 << 20
 #: A thread is started for so much.
