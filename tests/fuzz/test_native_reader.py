@@ -12,10 +12,11 @@ import pytest
 from support.evidence.sample_dumps import one_rank, plain
 from support.fuzz.both_readers import compare, compare_file, why_not
 from support.fuzz.decoder_targets import bounded_memory
-from support.fuzz.mutations import mutations, seeds
+from support.fuzz.mutations import NUMBERS, as_torch, mutations, seeds
 from support.fuzz.nasty_files import nasty_files
 from support.places import ROOT
 
+from rankandfile.evidence.flight.entries import INTEGER_KEYS
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import VERSIONS
 from rankandfile.lab.sim import catalog
@@ -69,6 +70,27 @@ def test_every_bit_of_a_dump() -> None:
         changed[place // 8] ^= 1 << place % 8
         found[compare(bytes(changed))] += 1
     all_equal(found)
+
+
+@pytest.mark.parametrize("key", [key for key in INTEGER_KEYS.values() if key != "record_id"])
+def test_numbers_of_calls_that_are_like_earlier_ones(key: str) -> None:
+    """What is wrong with one is seen, and what is unknown is, also where only its bytes are looked at."""
+    found: Counter[str] = Counter()
+    for number in NUMBERS:
+        value = plain(one_rank(0, calls=40))
+        value["entries"][33][key] = number
+        verdict = compare(as_torch(value))
+        assert verdict != "different", number
+        found[verdict] += 1
+    assert found["equal"] >= 9, found
+    assert found["left"] >= 4, found
+
+
+@pytest.mark.parametrize("record", [-5, 0, 12, 38, 100, 1 << 40])
+def test_a_record_that_appears_twice_is_left(record: int) -> None:
+    value = plain(one_rank(0, calls=40))
+    value["entries"][33]["record_id"] = record
+    assert compare(as_torch(value)) == ("left" if record in range(40) else "equal")
 
 
 @pytest.mark.parametrize("seed", range(4))

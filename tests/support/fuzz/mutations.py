@@ -29,6 +29,11 @@ VALUES: tuple[Any, ...] = (
     {"1": {"last_enqueued_collective": 3, "last_started_collective": -1, "last_completed_collective": "7"}},
     {0: [0, 1, 2]}, {"0": {"name": "0", "desc": "d", "ranks": "[0, 1]"}},
 )  # fmt: skip
+#: What may stand where a number is.
+NUMBERS = (
+    None, True, False, 0, 1, 7, -1, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, -(1 << 31), 1 << 40, -(1 << 40),
+    1 << 55, (1 << 62) - 1, 1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63), 1 << 63, 0.0, 2.5, -1.0, "7",
+)  # fmt: skip
 #: Opcodes and short pieces that plain data is written with, and some that it never is.
 PIECES = (
     b"", b"N", b"\x88", b"\x89", b"K\x07", b"M\x00\x01", b"J\xff\xff\xff\xff",
@@ -83,11 +88,11 @@ def mutations(seed: int) -> Iterator[bytes]:
     """Without end, and the same for the same seed."""
     rng = random.Random(seed)
     loaded = [value for data in seeds() if isinstance(value := pickle.loads(data), dict)]
-    ways = (_bits, _bytes, _opcodes, _entries, _values, _values, _values)
+    ways = (_bits, _bytes, _opcodes, _entries, _values, _values, _values, _numbers)
     while True:
         way = rng.choice(ways)
-        if way is _values:
-            yield _values(rng, pickle.loads(pickle.dumps(rng.choice(loaded))))
+        if way in (_values, _numbers):
+            yield way(rng, pickle.loads(pickle.dumps(rng.choice(loaded))))
         else:
             yield way(rng, rng.choice(seeds()))
 
@@ -139,6 +144,18 @@ def _entries(rng: random.Random, data: bytes) -> bytes:
             data[:end] + data[begin:end] + data[end:],
         )
     )
+
+
+def _numbers(rng: random.Random, value: Any) -> bytes:
+    """Counters and times of calls that are like earlier ones in all else."""
+    value["entries"] = [dict(entry) for _ in range(rng.randint(2, 9)) for entry in value["entries"]]
+    for number, entry in enumerate(value["entries"]):
+        entry["record_id"] = number
+    for _ in range(rng.randint(1, 2)):
+        entry = rng.choice(value["entries"])
+        key = rng.choice([key for key in entry if key.endswith(("_id", "_ns", "_ms"))])
+        entry[key] = rng.choice(NUMBERS)
+    return as_torch(value) if rng.random() < 0.7 else pickle.dumps(value, rng.randint(2, 5))
 
 
 def _values(rng: random.Random, value: Any) -> bytes:
