@@ -75,6 +75,7 @@ nb::list read(const std::vector<nb::bytes>& paths, std::size_t most) {
 }  // namespace
 
 NB_MODULE(_native, module) {
+    module.attr("version") = RAF_VERSION;
     module.attr("interface") = interface;
     module.def("read", [](const std::vector<nb::bytes>& paths, std::size_t most) { return read(paths, most); },
                nb::arg("paths"), nb::arg("most"),

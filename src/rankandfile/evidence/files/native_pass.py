@@ -45,10 +45,11 @@ def read(
         threading.Thread(target=_work, args=(tasks, waiting, results, native, patience), daemon=True)
         for _ in range(min(jobs or default_jobs(), 1 + size // _BYTES_PER_THREAD))
     ]
-    for thread in threads:
-        thread.start()
     left = set(range(len(tasks)))
+    answering = True
     try:
+        for thread in threads:
+            thread.start()
         at_work = len(threads)
         while at_work:
             found = results.get(timeout=SECONDS)
@@ -58,13 +59,14 @@ def read(
                     left.discard(index)
                     receive(index, decoded)
     except queue.Empty:
-        # A disk that does not answer: who waits for it can be ended, but no thread can.
-        return sorted(left)
+        # A disk does not answer. A process that waits for it can be ended, but no thread.
+        answering = False
     finally:
-        while not waiting.empty():
-            _next(waiting)
-    for thread in threads:
-        thread.join()
+        while _next(waiting):
+            pass
+        for thread in threads:
+            if answering and thread.ident is not None:
+                thread.join()
     return sorted(left)
 
 
