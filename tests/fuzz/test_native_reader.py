@@ -93,6 +93,37 @@ def test_a_record_that_appears_twice_is_left(record: int) -> None:
     assert compare(as_torch(value)) == ("left" if record in range(40) else "equal")
 
 
+def test_a_place_in_the_memo_that_is_given_anew_is_left() -> None:
+    """Calls with the same bytes, before and behind it, would then have other names."""
+    value = plain(one_rank(0, calls=40))
+    value["entries"][33]["thread_name"] = "nccl:broadcast"
+    data = as_torch(value)
+    assert compare(data) == "equal"
+    first, second = (data.index(word) + len(word) for word in (b"nccl:all_reduce", b"nccl:broadcast"))
+    assert data[first : first + 1] == data[second : second + 1] == b"q"
+    changed = data[:second] + data[first : first + 2] + data[second + 2 :]
+    assert pickle.loads(changed)["entries"][-2]["profiling_name"] == "nccl:broadcast"
+    assert compare(changed) == "left"
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_places_are_counted_in_calls_that_are_like_earlier_ones(protocol: int) -> None:
+    value = plain(one_rank(0, calls=40))
+    value["entries"] = [pickle.loads(pickle.dumps(entry)) for entry in value["entries"]]
+    for number in (33, 34, 39):
+        value["entries"][number] |= {"thread_name": "named late", "profiling_name": "nccl:late"}
+    assert compare(pickle.dumps(value, protocol)) == "equal"
+
+
+@pytest.mark.parametrize(
+    "name", ["nccl:send 0->1", "nccl:recv 1<-0", "nccl:sender", "send 0->1", "a:b:send 0->1"]
+)
+def test_sends_of_versions_that_do_not_say_so(name: str) -> None:
+    value = plain(one_rank(0, calls=3), "1.4")
+    value["entries"][1]["profiling_name"] = name
+    assert compare(as_torch(value)) == "equal"
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_changed_dumps(seed: int) -> None:
     with bounded_memory():
