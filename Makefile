@@ -56,10 +56,11 @@ native: $(VENV)/ready
 CHANGED ?= 20000
 native-check: $(VENV)/ready
 	$(BIN)/pip install -q nanobind scikit-build-core cmake ninja
-	$(BIN)/pip install -q --no-build-isolation --target .native-check --upgrade --no-deps -C cmake.define.RAF_SANITIZE=ON ./native
+	$(BIN)/pip install -q --no-build-isolation --target .native-check --upgrade --no-deps -C build-dir=build/check \
+	  -C cmake.define.RAF_SANITIZE=ON ./native
 	PYTHONPATH=.native-check ASAN_OPTIONS=detect_leaks=0 \
 	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so)" \
-	  $(BIN)/python benchmarks/both_readers.py --mutations $(CHANGED) --seed $$RANDOM
+	  $(BIN)/python benchmarks/both_readers.py --mutations $(CHANGED) --seed $$(date +%s)
 # Chromium for the tests of the report, which are skipped without one.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
