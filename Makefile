@@ -50,9 +50,10 @@ bench: $(VENV)/ready
 fuzz: $(VENV)/ready
 	$(BIN)/pip install -q atheris
 	$(BIN)/python benchmarks/fuzz.py --seconds $(or $(FUZZ_SECONDS),600) --folder .fuzz
-# The native reader of dumps, which tests and benchmarks use if it is there; and the same with sanitizers, on CHANGED dumps.
+# The native reader of dumps, compared with Python's once it is built; and the same with sanitizers, on CHANGED dumps.
 native: $(VENV)/ready
 	$(BIN)/pip install -q ./native
+	$(PYTEST) tests/evidence/test_native_pass.py tests/fuzz/test_native_bounds.py tests/fuzz/test_native_reader.py
 CHANGED ?= 20000
 native-check: $(VENV)/ready
 	$(BIN)/pip install -q nanobind scikit-build-core cmake ninja
