@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankandfile.model.ledger import Note
     from rankandfile.reason import Facts
     from rankandfile.source.files.tree import SourceTree
+    from rankandfile.source.lines.found_line import Search
 
 OnProgress = Callable[[str, int, int], None]
 """Is told which stage runs, how many of its files are done, and of how many: 0 where none are counted."""
@@ -165,24 +166,31 @@ def _diagnosed(
         from rankandfile.source.registry.tables import also_collectives
 
         also_collectives(options.collectives)
-    facts = gather(case, on_step, options.hung, NO_CODE if tree is None else _code_read(case, tree))
+    search = None if tree is None else _search(case, tree)
+    facts = gather(case, on_step, options.hung, NO_CODE if search is None else _code_read(search))
     diagnosis = conclude(facts)
-    if tree is None:
+    if tree is None or search is None:
         return Result(case=case, facts=facts, tree=None, diagnosis=diagnosis)
     from rankandfile.reason import with_source
     from rankandfile.source.findings import source_findings
     from rankandfile.source.remedies import advise
 
     _say(on_progress, "reading the source")
-    found = source_findings(case, diagnosis.verdicts, tree)
+    found = source_findings(search, diagnosis.verdicts)
     advised = advise(with_source(diagnosis, found, case), tree)
     return Result(case=case, facts=facts, tree=tree, diagnosis=advised, source_notes=found.notes)
 
 
-def _code_read(case: Case, tree: SourceTree) -> CodeRead:
+def _search(case: Case, tree: SourceTree) -> Search:
+    from rankandfile.source.lines.found_line import Search
+
+    return Search(case, tree)
+
+
+def _code_read(search: Search) -> CodeRead:
     from rankandfile.source.lines.code_read import code_read
 
-    return code_read(case, tree)
+    return code_read(search)
 
 
 def _source(options: Options) -> SourceTree | None:

@@ -131,3 +131,43 @@ def test_a_decorator_of_a_library_that_lets_the_first_rank_in_alone_is_the_line(
         )
     else:
         assert found.location is None or "one_rank_only" not in (found.location.condition or "")
+
+
+TWICE = """
+import torch.distributed as dist
+from library import one_rank_only
+
+
+def settle(n):
+    dist.broadcast(n, src=0)
+
+
+@one_rank_only()  # <-
+def preview(n):
+    if n > 1:
+        for part in range(2):
+            dist.broadcast(part, src=0)
+
+
+def main():
+    for n in range(4):
+        for handler in (preview, settle):
+            handler(n)
+"""
+
+
+def test_what_was_called_there_a_second_time_was_not_met_before() -> None:
+    """The first of two calls like those of the others finds a partner; that both are from there says nothing."""
+    run = play(2, train=TWICE, library=LIBRARY)
+    own = {name: text for name, text in run.files.items() if name != "library.py"}
+    verdict = msgspec.structs.replace(
+        verdict_of(run, 0, "undetermined"),
+        culprits=[],
+        alternatives=[
+            Alternative(cause="different_collective", confidence="hypothesis", sentence="", culprits=rank)
+            for rank in ("0", "1")
+        ],
+    )
+    found = locate(case_of(run), diagnosis_of(verdict), tree(own)).verdicts[0]
+    assert place(found.location) == run.marked, found.sentence
+    assert [one.rank for one in found.culprits] == [0]

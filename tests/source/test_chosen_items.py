@@ -84,6 +84,41 @@ def main():
                 gate.set()
 """
 
+FIRST_SEEN = """
+import torch.distributed as dist
+
+
+class Mean:
+    def result(self):
+        dist.all_reduce(self)
+
+
+class Sample:
+    def result(self):
+        dist.broadcast(self, src=0)
+
+
+class Board:
+    def __init__(self):
+        self.meters = {}
+
+    def record(self, task):
+        if task not in self.meters:
+            self.meters[task] = Mean() if task.startswith("m") else Sample()
+
+    def summary(self):
+        return {task: meter.result() for task, meter in self.meters.items()}  # <-
+
+
+def main():
+    board = Board()
+    tasks = ["m0", "m1", "s0"] if dist.get_rank() != 1 else ["m0", "s0", "m1"]
+    for task in tasks:
+        board.record(task)
+        if len(board.meters) > 1:
+            board.summary()
+"""
+
 SHORT_CIRCUIT = """
 import torch.distributed as dist
 from accelerate import Accelerator
@@ -539,6 +574,7 @@ PROGRAMS = {
     "a generator of a method, in a `while`": {"train": FROM_A_METHOD},
     "items that are asked whether they want": {"train": WISHES},
     "what is done first": {"train": ARRIVALS},
+    "what was seen first, in a comprehension": {"train": FIRST_SEEN},
     "the second part of an `and`": {
         "site-packages/accelerate/__init__": ACCELERATE,
         "train": SHORT_CIRCUIT,
@@ -584,6 +620,7 @@ def test_a_group_that_is_not_found_is_looked_for_where_it_comes_out_as_none() ->
 
 def test_another_order_is_no_call_left_out() -> None:
     assert located(play(train=ARRIVALS), culprit=1).cause == "order_inversion"
+    assert located(play(train=FIRST_SEEN), culprit=1).cause == "order_inversion"
 
 
 def test_an_exception_that_a_generator_keeps_is_swallowed() -> None:
@@ -637,3 +674,53 @@ def test_a_key_by_which_a_function_sorts_what_a_loop_goes_over(names: str) -> No
         )
         told = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
         assert (place(told.location) == run.marked) is found
+
+
+TRIED_ONCE_MORE = """
+import torch.distributed as dist
+
+
+class OutOfMemory(RuntimeError):
+    pass
+
+
+class Accumulator:
+    def __init__(self):
+        self.splits = 1
+
+    def run(self, rows):
+        for _ in range(self.splits):
+            if rows // self.splits > 4:
+                raise OutOfMemory
+            dist.all_reduce(rows)
+
+    def __call__(self, rows):
+        while True:
+            try:
+                {body}
+            except OutOfMemory:  # <-
+                self.splits *= 2
+                {after}
+
+
+def main():
+    accumulate = Accumulator()
+    for n in range(4):
+        accumulate(6 if n == 2 and dist.get_rank() == 1 else 3)
+        dist.broadcast(n, src=0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "after", "cause"),
+    [
+        ("return self.run(rows)", "pass", "extra_collective"),
+        ("return self.run(rows)", "return", "swallowed_exception"),
+    ],
+)
+def test_who_caught_an_exception_and_tries_the_same_again_makes_calls_more(
+    body: str, after: str, cause: str
+) -> None:
+    run = play(train=TRIED_ONCE_MORE.format(body=body, after=after))
+    verdict = located(run, culprit=1)
+    assert (place(verdict.location), verdict.cause) == (run.marked, cause), verdict.sentence

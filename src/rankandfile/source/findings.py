@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Location, Verdict
 from rankandfile.model.findings import SourceFinding, SourceFindings
 from rankandfile.model.ledger import Note
@@ -15,7 +14,6 @@ from .culprits.by_code import named_by_code
 from .culprits.exact_cause import exact_cause
 from .culprits.ways import with_culprits
 from .culprits.wrote_it import who_wrote_it
-from .files.tree import SourceTree
 from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
@@ -25,11 +23,10 @@ from .lint.before import flagged_before
 from .program.places import SourcePlaces
 
 
-def source_findings(case: Case, verdicts: Sequence[Verdict], tree: SourceTree) -> SourceFindings:
+def source_findings(search: Search, verdicts: Sequence[Verdict]) -> SourceFindings:
     """The locations, excerpts and sentences that the source supports, and the causes and culprits that it shows."""
-    search = Search(case, tree)
     of_verdicts = tuple(_finding(search, verdict) for verdict in verdicts)
-    return SourceFindings(of_verdicts=of_verdicts, notes=(*tree.notes, *_notes(search.places)))
+    return SourceFindings(of_verdicts=of_verdicts, notes=(*search.tree.notes, *_notes(search.places)))
 
 
 def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from support.reason import no_dumps
-from support.reason.witnesses import LEAVING, best, blamed
+from support.reason.building import case_of
+from support.reason.data_parallel import world
+from support.reason.witnesses import LEAVING, Frame, Witnesses, best, blamed
 
 import rankandfile
 
@@ -75,3 +77,27 @@ def test_a_thread_that_waits_without_a_limit_keeps_its_process_for_ever(
     verdict = rankandfile.diagnose([stacks], src=[source]).verdicts[0]
     assert (verdict.cause, blamed(verdict)) == (cause, named)
     assert bool(verdict.hang) is bool(named)
+
+
+WAITS_FOR_A_CHILD: list[Frame] = [
+    ("wait", "/usr/lib/python3.11/subprocess.py", 1264),
+    ("close", "/workspace/shipper.py", 32),
+]
+COMPUTES: list[Frame] = [("score", "/workspace/scores.py", 12)]
+
+
+@pytest.mark.parametrize(
+    ("stands", "waited_s", "cause"),
+    [
+        (WAITS_FOR_A_CHILD, 700.0, "teardown_only"),
+        (WAITS_FOR_A_CHILD, 0.5, "no_hang"),  # the look came too soon to tell
+        (COMPUTES, 700.0, "no_hang"),  # what may be work of its own
+    ],
+)
+def test_who_waits_for_its_own_child_long_after_all_others_ended_does_not_end(
+    stands: list[Frame], waited_s: float, cause: str
+) -> None:
+    witnesses = Witnesses(case_of(world(2, {}), lost=(1,), waited_s=waited_s))
+    verdict = best(witnesses.exit(0, "running").exit(1, 0).stack(0, stands))
+    assert (verdict.cause, blamed(verdict)) == (cause, [0] if cause == "teardown_only" else [])
+    assert ("done the work too" in verdict.sentence) is False

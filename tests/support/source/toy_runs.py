@@ -37,6 +37,7 @@ from rankandfile.model.tables import schema
 from rankandfile.reason import with_source
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.findings import source_findings
+from rankandfile.source.lines.found_line import Search
 
 FOLDER = "/workspace/train/"
 MARK = "# <-"
@@ -258,7 +259,7 @@ def diagnosis_of(verdict: Verdict) -> Diagnosis:
 
 def locate(case: Case, diagnosis: Diagnosis, source: SourceTree) -> Diagnosis:
     """The diagnosis with what the source adds to it."""
-    return with_source(diagnosis, source_findings(case, diagnosis.verdicts, source), case)
+    return with_source(diagnosis, source_findings(Search(case, source), diagnosis.verdicts), case)
 
 
 def located(run: Run, culprit: int, files: SourceTree | None = None) -> Verdict:

@@ -7,7 +7,7 @@ import re
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Missing, Remedy
 from rankandfile.reason.finder import finder
-from rankandfile.reason.toolbox import Facts, WaitEnd, activities, event_id, fields_of, late_to_end, pl
+from rankandfile.reason.toolbox import Facts, Stand, WaitEnd, activities, event_id, fields_of, late_to_end, pl
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, shortened, upper, verb
 
@@ -41,6 +41,7 @@ a stack of that process.
 
 #: In these nothing gets on unless somebody else wakes it.
 _FOR_EVER = ("lock", "queue", "thread", "idle", "teardown")
+_ON_ITS_HOST = ("lock", "queue", "thread", "subprocess")
 _LOOK_AGAIN = "py-spy dump --pid PID some seconds later: the same? --hung if you know that it hung"
 _NUMBERS = re.compile(r"\d+")
 #: What a program says of all of its work.
@@ -66,7 +67,7 @@ def others_ended_well(facts: Facts, _: WaitEnd) -> Finding | None:
         confidence="hypothesis" if at_work else "supported",
         sentence=(
             f"{upper(ranks_words(sorted(finished)))} ended well; {ranks_words(left)} "
-            f"{verb(left, 'has', 'have')} done the work too, and {ends_not}: {doing[left[0]]}{at_work}. "
+            f"{verb(left, 'has', 'have')} {_state(facts, left)}, and {ends_not}: {doing[left[0]]}{at_work}. "
             "No rank waits for another."
         ),
         culprits=left,
@@ -106,10 +107,25 @@ def _done(facts: Facts, rank: int, finished: set[int]) -> bool:
     """It is on its way out, or it said last what those said last that have ended."""
     stand = facts.hosts.get(rank)
     if stand is not None:
-        return stand.activity == "teardown" or stand.within == "teardown"
+        return _leaves(stand) or _kept_waiting(facts, stand)
     lines = facts.accounts.last_lines
     said = {_said(lines[other]) for other in finished if other in lines}
     return rank in lines and said == {_said(lines[rank])}
+
+
+def _leaves(stand: Stand) -> bool:
+    return stand.activity == "teardown" or stand.within == "teardown"
+
+
+def _kept_waiting(facts: Facts, stand: Stand) -> bool:
+    """It waits for something on its host, and has made no call for longer than the whole job took before."""
+    return stand.activity in _ON_ITS_HOST and not stand.moving and late_to_end(facts)
+
+
+def _state(facts: Facts, left: tuple[int, ...]) -> str:
+    stands = [facts.hosts[rank] for rank in left if rank in facts.hosts]
+    waits = stands and not all(map(_leaves, stands))
+    return "no call open, has made none for longer than the job took before" if waits else "done the work too"
 
 
 def _said(line: str) -> str:

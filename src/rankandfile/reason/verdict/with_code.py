@@ -102,9 +102,12 @@ def _with_implied(divergence: Divergence | None, implied: Sequence[Implied]) -> 
 def _not_yet_there(verdict: Verdict, said: SourceFinding, check: Check) -> Verdict:
     """Who goes round a loop once more, which the others have left, has left out nothing that lies behind it."""
     named = {one.rank for one in verdict.culprits}
-    loop = said.location is not None and (said.location.condition or "").startswith(_LOOPS)
+    condition = (said.location.condition or "") if said.location is not None else ""
     rounds = [one for one in check.claims if isinstance(one, TookBranch) and one.truth]
-    if not loop or not any(named & set(ranks_of(one)) for one in rounds):
+    again = condition.startswith(_LOOPS) and any(named & set(ranks_of(one)) for one in rounds)
+    # Who caught an exception, and made a call more for it, is in another go at what raised.
+    again = again or (condition.startswith("except") and "extra_collective" in said.causes)
+    if not again:
         return verdict
     return msgspec.structs.replace(
         verdict,

@@ -5,6 +5,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the code shows | then it is |
 | --- | --- |
 | a handler swallowed what was raised in between | swallowed_exception |
+| a handler in a loop had the same tried once more, and who caught it is in that | extra_collective |
 | a `with` swallowed what was raised inside of it | swallowed_exception |
 | a generator caught an exception, and its loop came to fewer items | swallowed_exception |
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
@@ -176,7 +177,11 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     ):
         return None
     if found.kind == "caught":
-        return None if _CAUGHT.off else "swallowed_exception"
+        if _CAUGHT.off:
+            return None
+        if not found.tried_again:
+            return "swallowed_exception"
+        return "extra_collective" if found.singled == found.divergence.culprit.members else None
     if found.kind == "dropped":
         return "swallowed_exception" if cause != "early_exit" and not _CAUGHT.off else None
     if found.kind == "share":

@@ -40,7 +40,7 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     if verdict.cause == "too_short_timeout":
         return deadline(search)
     if verdict.cause == "teardown_only" and culprits:
-        return remaining(search, culprits[0])
+        return remaining(search, culprits[0]) or held(search, culprits[0])
     if verdict.family in ("host", "start_and_end") and culprits:
         return held(search, culprits[0])
     if verdict.cause == "init_stuck" and (counted := counted_alone(search, verdict)) is not None:

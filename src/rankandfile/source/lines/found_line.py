@@ -39,6 +39,8 @@ class FoundLine(Struct, frozen=True):
     """The items of the loop are in the order in which they came in, on each rank."""
     singled: tuple[int, ...] = ()
     """Ranks that alone come to what made the items differ, or to a call; or wrote what a handler writes."""
+    tried_again: bool = False
+    """Of a handler: who came through it is in another go at what raised."""
     supposed: bool = False
     """Of a handler: one side may have gone through all that the other is in the middle of."""
     story: str = ""
@@ -54,6 +56,7 @@ class Search:
 
     def __init__(self, case: Case, tree: SourceTree) -> None:
         self.case = case
+        self.tree = tree
         self.paths = CallPaths(case)
         self.program = Program(tree)
         self.places = SourcePlaces(tree, self.program)

@@ -36,8 +36,10 @@ def at_work(facts: Facts, ranks: tuple[int, ...], reports: tuple[Report, ...]) -
             mine = len(ranks) == 1 and not pods.get(one.pod or "", theirs).isdisjoint(theirs)
         else:
             mine = one.rank in theirs
+        moved = one.moved_until(first if isinstance(first, int) else None)
+        # A file that many write to need not have their lines in the order of their times: those come first.
         after = one.log in lines and one.line > lines[one.log]
-        if mine and (one.moved_until(first if isinstance(first, int) else None) or after):
+        if mine and (after if moved is None else moved):
             return one
     return None
 

@@ -58,16 +58,16 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
         call for call in calls_on(place, Stop(place.line)) if resolve(place.function, call.func) is None
     ]
     for call in chosen:
+        if (loop := loop_of(place, call.func)) is not None:
+            known = [callee for callee in callees if callee is not None and callee.known]
+            wanted = _by_own_wish(search, place, loop, known, divergence, story)
+            return wanted or _items(search, place, loop, divergence, story)
+    for call in chosen:
         entry = enters(search.program, place.function, call.func)
         if entry is not None:
             return replace(at(entry, divergence, "callee"), story=story)
     if not chosen:
         return None
-    for call in chosen:
-        if (loop := loop_of(place, call.func)) is not None:
-            known = [callee for callee in callees if callee is not None and callee.known]
-            wanted = _by_own_wish(search, place, loop, known, divergence, story)
-            return wanted or _items(search, place, loop, divergence, story)
     for around, loop in loops_behind(search, one.path[:depth], place, [call.func for call in chosen]):
         found = _items(search, around, loop, divergence, story)
         if found.reason is not None and found.reason.level == "varying":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
@@ -65,8 +66,9 @@ def _bar(
 
 
 def _met_before(search: Search, side: Side) -> bool:
-    """The call was made from there before, and the others met it: they need not come to it by this way."""
-    return any(made.path == side.path for made in search.paths.calls(side.rank) if made is not side.call)
+    """A call was made from there before, and the others met it: they need not come to it by this way."""
+    before = takewhile(lambda made: made is not side.call, search.paths.calls(side.rank))
+    return any(made.path == side.path for made in before)
 
 
 def _comes_out(search: Search, ranks: tuple[int, ...], test: ast.If, place: SourcePlace) -> set[bool]:

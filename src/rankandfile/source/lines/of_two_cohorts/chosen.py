@@ -17,6 +17,7 @@ from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import Going, in_order, loop_order
 
+from .another_callee import another_callee
 from .barred import barred
 from .compared_ranks import divergences
 from .decided import decided
@@ -75,7 +76,7 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         again = run_again(search, chosen) if best.condition.kind == "except" else None
         # Nor does anything show that the others came to a wrapper's test.
         alone = barred(search, chosen) if best.branching.guessed else None
-        return again or alone or decided(search, best, chosen)
+        return again or alone or _other_item(search, best, chosen) or decided(search, best, chosen)
     for divergence in found:
         # A line that shows why ranks differ comes before a condition of which nothing is known.
         shown = without_a_test(search, divergence)
@@ -91,6 +92,14 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         if (put_in := _filled_elsewhere(search, divergence)) is not None:
             return decided(search, put_in, divergence)
     return together(search, verdict)
+
+
+def _other_item(search: Search, best: Decision, chosen: CodeDivergence) -> FoundLine | None:
+    """Both are in one round of one loop, each at an item of its own: nothing need be supposed of loops further out."""
+    if best.branching.rounds == 0:
+        return None
+    found = another_callee(search, chosen)
+    return found if found is not None and found.kind == "items" else None
 
 
 def _ordered(search: Search, same: CodeDivergence) -> FoundLine | None:

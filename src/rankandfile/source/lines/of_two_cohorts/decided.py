@@ -13,6 +13,7 @@ from rankandfile.source.program.places import SourcePlace
 
 from .another_callee import at
 from .changed_upon import changed_upon, thing
+from .tried_again import tried_again
 from .without_a_test import of_loop
 
 
@@ -22,7 +23,7 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
     text = without_comment(condition.text)
     found = FoundLine(place, condition.line, text, decision.reason, divergence, decision, kind="decision")
     if condition.kind == "except":
-        return replace(found, kind="caught")
+        return tried_again(replace(found, kind="caught"))
     if condition.kind == "call" and decision.branching.culprit == "end":
         # What was called raised, and the rank went on all the same: whoever kept that to itself let it.
         kept = catcher(search.places, decision.branching.outer, None)
@@ -53,4 +54,4 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
 
 def _caught(found: FoundLine, where: SourcePlace, handler: Keeper) -> FoundLine:
     text = without_comment(where.module.lines[handler.lineno - 1].strip())
-    return replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
+    return tried_again(replace(found, place=where, line=handler.lineno, condition=text, kind="caught"))

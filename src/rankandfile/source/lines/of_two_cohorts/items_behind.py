@@ -4,30 +4,45 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import NamedTuple
 
+from rankandfile.source.dependence.syntax import COMPREHENSIONS
 from rankandfile.source.lines.arguments import assigned, from_caller
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.places import SourcePlace
 
-Loop: TypeAlias = "ast.For | ast.AsyncFor"
-
 _FURTHEST, _MOST = 5, 24
+
+
+class Loop(NamedTuple):
+    """A loop, or the part of a comprehension that is one."""
+
+    lineno: int
+    target: ast.expr
+    iter: ast.expr
 
 
 def loop_of(place: SourcePlace, value: ast.expr) -> Loop | None:
     """The loop around the line from whose items the value is taken: what comes first there decides."""
     around = [
-        node
+        loop
         for node in place.function.nodes
-        if isinstance(node, (ast.For, ast.AsyncFor))
-        and node.lineno <= place.line <= (node.end_lineno or node.lineno)
+        if getattr(node, "lineno", place.line) <= place.line <= (getattr(node, "end_lineno", None) or 0)
+        for loop in _loops(node)
     ]
-    for loop in sorted(around, key=lambda node: -node.lineno):
+    for loop in sorted(around, key=lambda loop: -loop.lineno):
         if _names(value) & _names(loop.target):
             return loop
     return None
+
+
+def _loops(node: ast.AST) -> list[Loop]:
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return [Loop(node.lineno, node.target, node.iter)]
+    if isinstance(node, COMPREHENSIONS):
+        return [Loop(each.iter.lineno, each.target, each.iter) for each in node.generators]
+    return []
 
 
 def loops_behind(
