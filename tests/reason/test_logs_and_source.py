@@ -7,11 +7,14 @@ from textwrap import dedent
 
 import pytest
 from support.reason import no_dumps
+from support.reason.building import WORLD, Job, case_of
+from support.reason.data_parallel import all_reduce
 from support.reason.witnesses import C10D, Witnesses, blamed
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.pipeline import Options
 from rankandfile.pipeline import diagnose as conclude
+from rankandfile.reason import gather
 
 
 def asked(witnesses: Witnesses, folder: Path, program: str, at: dict[int, str]) -> Verdict:
@@ -135,3 +138,63 @@ def test_a_tensor_of_the_type_of_whatever_value_there_is(tmp_path: Path, kind: s
     verdict = asked(no_dumps.all_gave_up(9), tmp_path, program, dict.fromkeys(range(4), "dist.all_reduce"))
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == (cause, "hypothesis", [])
     assert verdict.location is None or "torch.tensor" in (verdict.location.condition or "")
+
+
+#: Six ranks: two pipes of three stages, and three groups of two replicas.
+GRID = """
+    import torch.distributed as dist
+
+    def build(stages, replicas):
+        for replica in range(replicas):
+            pipe = dist.new_group([s * replicas + replica for s in range(stages)], group_desc="pipe")
+        return pipe
+
+    def report(pipe, loss):
+        dist.all_reduce(loss, group=pipe)
+
+    def take(buffer):
+        dist.recv(buffer, src=dist.get_rank() - 2)
+
+    build({stages}, 2)
+"""
+
+
+def pipes(folder: Path, stages: str) -> Verdict:
+    witnesses = no_dumps.nothing(6)
+    for rank, number in ((0, "1"), (2, "1"), (1, "2"), (3, "2")):
+        witnesses.gave_up(rank, 1, group=number, group_desc="pipe")
+    (folder / "train.py").write_text(dedent(GRID.replace("{stages}", stages)))
+    return conclude(witnesses.case, Options(sources=(folder,))).diagnosis.verdicts[0]
+
+
+def test_the_source_lists_the_members_of_a_group(tmp_path: Path) -> None:
+    verdict = pipes(tmp_path, "3")
+    assert "pipe [0,2,4]" in verdict.sentence and "Rank 4 left no line about it." in verdict.sentence
+
+
+def test_lists_that_depend_on_what_is_not_known_are_not_told(tmp_path: Path) -> None:
+    verdict = pipes(tmp_path, "int(input())")
+    assert (
+        "members not told" in verdict.sentence and "Ranks 4 and 5 left no line about it." in verdict.sentence
+    )
+
+
+def test_who_never_came_to_a_group_of_a_dump_belongs_to_it_by_the_source(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(dedent(GRID.replace("{stages}", "3")))
+    came = {rank: [all_reduce(site="train.py:9", group=f"pipe{rank % 2}")] for rank in range(4)}
+    groups = {"pipe0": [0, 2, 4], "pipe1": [1, 3, 5], WORLD: [*range(6)]}
+    job = Job(groups, {rank: came.get(rank, []) for rank in range(6)}, descs=dict.fromkeys(groups, "pipe"))
+    case = case_of(job, members=False)
+    assert gather(case).membership.unsure
+    facts = conclude(case, Options(sources=(tmp_path,))).facts
+    members = {name: facts.membership.members[n] for n, name in enumerate(sorted(groups))}
+    assert members["pipe0"] == [0, 2, 4] and members["pipe1"] == [1, 3, 5]
+
+
+def test_of_a_receive_the_source_says_from_whom_it_is(tmp_path: Path) -> None:
+    program = dedent(GRID.replace("{stages}", "3"))
+    (tmp_path / "train.py").write_text(program)
+    line = next(n for n, text in enumerate(program.splitlines(), 1) if "dist.recv" in text)
+    witnesses = no_dumps.nothing(6).stack(4, [("recv", C10D, 2799), ("take", "/workspace/train.py", line)])
+    stand = conclude(witnesses.case, Options(sources=(tmp_path,))).facts.hosts[4]
+    assert stand.asked.awaited == 2

@@ -93,6 +93,13 @@ def values(expression: str, rank: int, world: int = 4) -> Values:
         ("not layout.rank", {False}),
         ("0 if layout.rank == 1 and n else 1", {1}),
         ("0 if layout.rank == 2 or n else 1", {0}),
+        ("[r * 2 for r in range(3)]", {(0, 2, 4)}),
+        ("[r for r in range(4) if r % 2 == dist.get_rank() % 2]", {(0, 2)}),
+        ("[a + b for a in (0, 2) for b in range(2)]", {(0, 1, 2, 3)}),
+        ("[name for place, name in enumerate(('a', 'b')) if place]", {("b",)}),
+        ("list(range(8))[1::3]", {(1, 4, 7)}),
+        ("[0] + sorted([3, 2])", {(0, 2, 3)}),
+        ("f'stage{layout.stage}'", {"stage2"}),
     ],
 )
 def test_what_follows_from_the_rank(expression: str, expected: set[object] | None) -> None:
@@ -103,7 +110,8 @@ def test_what_follows_from_the_rank(expression: str, expected: set[object] | Non
     "expression",
     [
         "n", "n.item()", "layout.moved", "layout.stolen", "index", "count", "unknown", "layout.absent",
-        "dist.get_rank(n)", "1 << 2", "10 ** 10 ** 10", "n or 0",
+        "dist.get_rank(n)", "1 << 2", "10 ** 10 ** 10", "n or 0", "[r for r in range(4) if n]", "[r for r in n]",
+        "range(10 ** 9)", "[a for a in range(4000) for b in range(4000)]", "f'{n}'", "f'{mine:03d}'",
     ],
 )  # fmt: skip
 def test_what_can_be_anything(expression: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
@@ -20,6 +20,16 @@ class CodeRead(Struct, frozen=True, kw_only=True):
     """Lines whose calls take for their root what each rank works out from its own data."""
     own_types: frozenset[tuple[str, int]] = frozenset()
     """Lines whose calls get a tensor of the type that a rank's own Python value happens to have."""
+    groups: Mapping[str, frozenset[tuple[int, ...]]] = field(default_factory=dict)
+    """By what groups are called, which ranks those of this name have: where the program works that out by numbers."""
+    peers: Mapping[int, int] = field(default_factory=dict)
+    """By rank, whom the send or receive is with in which it was seen."""
+
+    def members_of(self, desc: str | None, users: Iterable[int]) -> tuple[int, ...] | None:
+        """The one list of ranks of this name that has all of these."""
+        users = {*users}
+        able = [ranks for ranks in self.groups.get(desc or "", ()) if users <= {*ranks}]
+        return able[0] if len(able) == 1 else None
 
 
 NO_CODE = CodeRead()

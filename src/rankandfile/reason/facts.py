@@ -48,6 +48,6 @@ def gather(case: Case, on_step: OnStep | None = None, hung: bool = False, code: 
         if on_step is not None:
             on_step(line)
 
-    waits = wait_facts(rank_facts(call_facts(case, read_accounts(case), step), code), step)
+    waits = wait_facts(rank_facts(call_facts(case, read_accounts(case), step, code), code), step)
     divergences = {end: divergence_of(waits, end) for end in waits.wait_ends[:MOST_WAIT_ENDS]}
     return Facts(**asdict(waits), divergences=divergences, steps=tuple(steps), hung=hung)

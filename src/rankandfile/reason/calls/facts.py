@@ -8,6 +8,7 @@ import polars as pl
 from msgspec import Struct
 
 from rankandfile.model.case import Case
+from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.reason.ranks.from_logs.accounts import Accounts
 from rankandfile.reason.ranks.from_logs.watchdog_counters import users_by_log
 
@@ -43,7 +44,7 @@ class CallFacts(Struct, frozen=True, kw_only=True):
     programs: Programs
 
 
-def call_facts(case: Case, accounts: Accounts, step: OnStep) -> CallFacts:
+def call_facts(case: Case, accounts: Accounts, step: OnStep, code: CodeRead = NO_CODE) -> CallFacts:
     """The calls of a case, on one clock, numbered, matched and paired."""
     call_table = read_calls(case)
     clocks = ahead(case, call_table)
@@ -54,7 +55,7 @@ def call_facts(case: Case, accounts: Accounts, step: OnStep) -> CallFacts:
             f"Clocks: up to {off:,} s apart; {sum(ns != 0 for ns in clocks.values()):,} ranks set to the others'"
         )
     table = progress(call_table)
-    belongs = membership(case, _users(case, call_table, accounts))
+    belongs = membership(case, _users(case, call_table, accounts), code)
     standings = standing(case, call_table, table, belongs.members)
     told = with_failed_waits(case, call_table, standings)
     if told is not call_table:

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from msgspec import Struct
 
 from rankandfile.model.case import Case
+from rankandfile.model.code_read import NO_CODE, CodeRead
 
 from .mesh_members import mesh_members
 
@@ -19,14 +20,14 @@ from .mesh_members import mesh_members
 class Membership(Struct, frozen=True):
     members: dict[int, list[int]]
     completed: dict[int, tuple[int, ...]]
-    """Groups whose members follow from the mesh or the family they are in, and the ranks that this put in."""
+    """Groups whose members follow from the source, a mesh or their family, and the ranks that this put in."""
     unsure: frozenset[int]
     """Groups whose list may lack members."""
     families: dict[int, int]
     """Group -> family, named by its first group."""
 
 
-def membership(case: Case, users: dict[int, set[int]]) -> Membership:
+def membership(case: Case, users: dict[int, set[int]], code: CodeRead = NO_CODE) -> Membership:
     """The members of every group of the case; `users`: the ranks that were seen to use each."""
     members: dict[int, list[int]] = {}
     inferred: set[int] = set()
@@ -39,7 +40,12 @@ def membership(case: Case, users: dict[int, set[int]]) -> Membership:
         members[group] = sorted(set(known or ()) | users.get(group, set()))
         descs[group] = row["desc"] or ""
     names = {row["group"]: row["name"] or "" for row in case.groups.iter_rows(named=True)}
-    by_mesh = _by_mesh(names, descs, members, inferred, case.world_size)
+    by_code = {
+        group: ranks
+        for group in (inferred if case.world_size is not None else ())
+        if (ranks := code.members_of(descs[group], members[group]))
+    }
+    by_mesh = by_code | _by_mesh(names, descs, members, inferred - by_code.keys(), case.world_size)
     for group, ranks in by_mesh.items():
         members[group] = sorted({*members[group], *ranks})
     completed = _complete(members, inferred, descs, case.world_size)

@@ -98,6 +98,9 @@ def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
             known = asked_of.get((row["rank"], stand.op))
             if known is not None and not stand.moving:
                 stand = replace(stand, asked=known, evidence=(*stand.evidence, known.evidence))
+            peer = code.peers.get(row["rank"])
+            if peer is not None and not stand.moving and (with_ := _asked_by_code(stand, peer)) is not None:
+                stand = replace(stand, asked=with_)
             worker = workers.get(row["rank"])
             if doing["activity"] == "data_loader" and worker is not None:
                 stand = _with_worker(stand, worker, doings[worker["stack"]], frames)
@@ -105,6 +108,15 @@ def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
     waiting = {s.stack: s.phrase for s in out.values() if s.waits == "ranks" and not s.moving}
     called = callers(case, waiting)
     return {rank: replace(s, caller=called.get(s.stack, "")) for rank, s in out.items()} if called else out
+
+
+def _asked_by_code(stand: Stand, peer: int) -> Asked | None:
+    """What it asked for, where no stack shows the arguments, and the source says whom the transfer is with."""
+    if stand.asked != NOTHING or stand.op not in ("recv", "irecv", "send", "isend"):
+        return None
+    receives = stand.op.endswith("recv")
+    evidence = stand.evidence[0]
+    return Asked(stand.op, src=peer if receives else None, dst=None if receives else peer, evidence=evidence)
 
 
 def _frames(case: Case, doings: dict[int, dict[str, Any]]) -> dict[int, Location]:

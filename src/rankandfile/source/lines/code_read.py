@@ -10,21 +10,26 @@ import polars as pl
 from rankandfile.model.case import Case
 from rankandfile.model.code_read import CodeRead
 from rankandfile.source.files.tree import SourceTree
-from rankandfile.source.program.modules import Program
-from rankandfile.source.program.places import SourcePlace, SourcePlaces
+from rankandfile.source.one_rank.job import Job
+from rankandfile.source.program.places import SourcePlace
 
 from .call_paths import Frame
+from .found_line import Search
+from .making_groups.laid_out import laid_out
 from .making_groups.set_up import sets_up_all
 from .own_arguments import own_root, own_type
+from .peers_by_code import peers_by_code
 
 _MAKES_GROUPS = re.compile(
     r"\b(new_group|new_subgroups\w*|split_group|init_device_mesh|DeviceMesh|initialize_model_parallel)\s*\("
 )
+_DEFAULT = "default_pg"
 _MOST = 4_000
 
 
-def code_read(case: Case, tree: SourceTree) -> CodeRead:
+def code_read(search: Search) -> CodeRead:
     """Of the frames of every stack that somebody took; a line of a file that is not what ran says nothing."""
+    case, places = search.case, search.places
     seen = case.snapshots.filter(pl.col("shows").is_in(["now", "died"]) & pl.col("stack").is_not_null())
     frames = (
         case.stacks.join(seen.select("stack").unique(), on="stack", how="semi")
@@ -33,7 +38,6 @@ def code_read(case: Case, tree: SourceTree) -> CodeRead:
         .unique()
     )
     rows = case.frames.join(frames, on="frame", how="semi").filter(~pl.col("is_torch")).sort("frame")
-    places = SourcePlaces(tree, Program(tree))
     lines: dict[tuple[str, int], str] = {}
     loops: dict[tuple[str, int], int] = {}
     of_all: set[tuple[str, int]] = set()
@@ -57,10 +61,12 @@ def code_read(case: Case, tree: SourceTree) -> CodeRead:
     return CodeRead(
         lines=lines,
         loops=loops,
-        makes_groups=_makes_groups(tree),
+        makes_groups=_makes_groups(search.tree),
         sets_up_all=frozenset(of_all),
         own_roots=frozenset(own_roots),
         own_types=frozenset(own_types),
+        groups=laid_out(search, _job(search)) if _unlisted(case) else {},
+        peers=peers_by_code(search),
     )
 
 
@@ -72,6 +78,22 @@ def _loop_over(place: SourcePlace) -> int | None:
         and node.body[0].lineno <= place.line <= (node.body[-1].end_lineno or 0)
     )
     return min(around, default=None)
+
+
+def _job(search: Search) -> Job:
+    """With as many ranks as anything tells of, where nothing tells how many there are."""
+    case = search.case
+    heard = {
+        rank for table in (case.snapshots, case.events, case.exits) for rank in table["rank"].drop_nulls()
+    }
+    return search.job if search.job.world else Job(world=max(heard, default=-1) + 1)
+
+
+def _unlisted(case: Case) -> bool:
+    """Groups turn up, in dumps or in logs, whose members nobody lists."""
+    of_dumps = case.groups.filter(pl.col("members").is_null() | (pl.col("members_from") == "inferred"))
+    named = [of_dumps["desc"], case.events["group_desc"]]
+    return any((column.is_not_null() & ~column.is_in(["", _DEFAULT])).any() for column in named)
 
 
 def _makes_groups(tree: SourceTree) -> bool:

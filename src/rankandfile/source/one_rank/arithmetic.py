@@ -13,6 +13,8 @@ Values: TypeAlias = "frozenset[Plain] | None"
 """The values that it can have; None: anything."""
 
 MOST = 64
+#: Of a list: as many as there are ranks.
+MOST_ITEMS = 4096
 _LARGEST = 1 << 24
 _LONGEST = 200
 _DIVIDES = (ast.FloorDiv, ast.Mod, ast.Div)
@@ -49,7 +51,7 @@ def small(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= _LONGEST
     if isinstance(value, tuple):
-        return len(value) <= MOST and all(small(one) for one in value)
+        return len(value) <= MOST_ITEMS and all(small(one) for one in value)
     return value is None or (is_number(value) and abs(value) <= _LARGEST)  # type: ignore[arg-type]
 
 
@@ -78,7 +80,8 @@ def combined(left: Values, op: ast.operator, right: Values, world: int) -> Value
         return None
     found: set[Plain] = set()
     for a, b in product(left, right):
-        if not is_number(a) or not is_number(b):
+        joined = isinstance(a, tuple) and isinstance(b, tuple) and do is operator.add
+        if not joined and not (is_number(a) and is_number(b)):
             return None
         if isinstance(op, _DIVIDES) and not b:
             continue

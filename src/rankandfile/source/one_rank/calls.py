@@ -14,7 +14,7 @@ from rankandfile.source.program.names import Class, External, enclosing_class, l
 from rankandfile.source.registry.tables import canonical
 
 from . import library
-from .arithmetic import Plain, Values, each, union
+from .arithmetic import MOST_ITEMS, Plain, Values, each, union
 from .mesh import dimension, line
 
 if TYPE_CHECKING:
@@ -29,6 +29,13 @@ _CHANGES: dict[str, Callable[[Plain], Plain]] = {
     "len": len,  # type: ignore[dict-item]
     "tuple": tuple,  # type: ignore[dict-item]
     "list": tuple,  # type: ignore[dict-item]
+}
+_OF_ITEMS: dict[str, Callable[..., Plain]] = {
+    "sorted": lambda items: tuple(sorted(items)),
+    "reversed": lambda items: tuple(reversed(items)),
+    "enumerate": lambda items, first=0: tuple(enumerate(items, first)),
+    "zip": lambda *items: tuple(zip(*items, strict=False)),
+    "set": lambda items: tuple(dict.fromkeys(items)),
 }
 _GROUPLESS = {"group"}
 
@@ -124,5 +131,15 @@ def _builtin(one: OneRank, name: str, e: ast.Call, frame: Frame) -> Values:
         return each(frozenset({numbers}), min if name == "min" else max)  # type: ignore[arg-type]
     if name == "range" and all(a is not None and len(a) == 1 for a in args):
         numbers = tuple(next(iter(a)) for a in args if a is not None)
-        return each(frozenset({numbers}), lambda v: tuple(range(*v)[:1000]))  # type: ignore[misc]
+        return each(frozenset({numbers}), _range)
+    if name in _OF_ITEMS and all(a is not None and len(a) == 1 for a in args):
+        each_of = tuple(next(iter(a)) for a in args if a is not None)
+        return each(frozenset({each_of}), lambda v: _OF_ITEMS[name](*v))  # type: ignore[misc]
     return None
+
+
+def _range(numbers: Plain) -> Plain:
+    every = range(*numbers)  # type: ignore[misc]
+    if len(every) > MOST_ITEMS:
+        raise ValueError("more than is looked at")
+    return tuple(every)

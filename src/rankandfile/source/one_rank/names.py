@@ -15,12 +15,15 @@ from rankandfile.source.program.scopes import binding_scope, scope_of
 
 from .arithmetic import MOST, Values, each, union
 from .parameters import parameter
+from .rounds import held_name
 
 if TYPE_CHECKING:
     from .values import OneRank
 
 
 def name(one: OneRank, e: ast.Name, frame: Frame) -> Values:
+    if (held := held_name(one, e, frame.function)) is not None:
+        return held
     if loop_of(frame.function.module, e) is not None:
         return None
     scope = binding_scope(frame.function, e.id)

@@ -20,7 +20,7 @@ from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import External, resolve
 
-from . import attributes, bodies, calls, library, names
+from . import attributes, bodies, calls, library, names, rounds
 from .arithmetic import EITHER, Plain, Values, combined, compared, each, union
 from .job import Job
 
@@ -31,14 +31,22 @@ _MOST_STEPS = 4000
 class OneRank:
     """Answers for one rank of a job."""
 
-    def __init__(self, program: Program, rank: int, job: Job | int, objects: Objects | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        rank: int,
+        job: Job | int,
+        objects: Objects | None = None,
+        steps: int = _MOST_STEPS,
+    ) -> None:
         self.rank = rank
         self.job = job if isinstance(job, Job) else Job(world=job)
         self.index = index_of(program)
         self.objects = objects or Objects(self.index)
         self.running = True
         """The code is run while the job makes calls, and not when its modules are imported."""
-        self._left = _MOST_STEPS
+        self.held: rounds.Held = {}
+        self._most = self._left = steps
         self._depth = 0
         self._known: dict[tuple[int, int, bool], tuple[Values, ast.expr, Frame]] = {}
         """What was found for this question; the parts of the key are kept, so that no other gets their place."""
@@ -51,16 +59,16 @@ class OneRank:
         "values of one rank", "what follows from a rank's number and the size of the job leaves few values"
     )
     def of(self, e: ast.expr, function: Function) -> Values:
-        self._ask_anew()
+        self.ask_anew()
         return self.value(e, Frame(function))
 
     def outcomes(self, test: ast.expr, function: Function) -> frozenset[bool]:
         """Which ways the test can come out on this rank."""
-        self._ask_anew()
+        self.ask_anew()
         return self.ways(test, Frame(function))
 
-    def _ask_anew(self) -> None:
-        self._left = _MOST_STEPS
+    def ask_anew(self) -> None:
+        self._left = self._most
         self._known.clear()
 
     def value(self, e: ast.expr, frame: Frame) -> Values:
@@ -89,6 +97,17 @@ class OneRank:
         finally:
             self.running = before
 
+    @contextmanager
+    def holding(self, loop: ast.AST, variables: dict[str, Plain]) -> Iterator[None]:
+        """What is evaluated inside is in one round of the loop."""
+        before, known = self.held, self._known
+        self.held = before | {loop: before.get(loop, {}) | variables}
+        self._known = {}
+        try:
+            yield
+        finally:
+            self.held, self._known = before, known
+
     def _value(self, e: ast.expr, frame: Frame) -> Values:
         match e:
             case ast.Constant(value=bool() | int() | float() | str() | None as value):
@@ -113,6 +132,10 @@ class OneRank:
                 return each(self.value(e.operand, frame), operator.neg)  # type: ignore[arg-type]
             case ast.Tuple() | ast.List() | ast.Set():
                 return self._sequence(e.elts, frame)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                return rounds.comprehension(self, e, frame)
+            case ast.JoinedStr():
+                return self._text(e, frame)
             case ast.Subscript():
                 return self._item(e, frame)
             case ast.NamedExpr() | ast.Await():
@@ -165,11 +188,37 @@ class OneRank:
             found.extend(values)
         return each(frozenset({tuple(found)}), lambda v: v)
 
+    def _text(self, e: ast.JoinedStr, frame: Frame) -> Values:
+        parts: list[Values] = []
+        for part in e.values:
+            plain = (
+                isinstance(part, ast.FormattedValue) and part.conversion == -1 and part.format_spec is None
+            )
+            inside = part.value if isinstance(part, ast.FormattedValue) and plain else part
+            parts.append(
+                None if inside is part and not isinstance(part, ast.Constant) else self.value(inside, frame)
+            )
+        if any(values is None or len(values) != 1 for values in parts):
+            return None
+        return each(frozenset({"".join(str(v) for values in parts for v in values or ())}), lambda v: v)
+
     def _item(self, e: ast.Subscript, frame: Frame) -> Values:
         base = resolve(frame.function, e.value)
         if isinstance(base, External) and base.dotted == "os.environ":
             return library.variable(getattr(e.slice, "value", None), self.rank, self.job)
+        if isinstance(e.slice, ast.Slice):
+            whole, at = self.value(e.value, frame), self._slice(e.slice, frame)
+            return None if at is None else each(whole, lambda v: v[at])  # type: ignore[index]
         return self.part(self.value(e.value, frame), self.value(e.slice, frame))
+
+    def _slice(self, e: ast.Slice, frame: Frame) -> slice | None:
+        ends = [
+            frozenset({None}) if part is None else self.value(part, frame)
+            for part in (e.lower, e.upper, e.step)
+        ]
+        if any(values is None or len(values) != 1 for values in ends):
+            return None
+        return slice(*(value for values in ends for value in values or ()))
 
     def part(self, whole: Values, key: Values) -> Values:
         """An item of what is known to be a tuple."""

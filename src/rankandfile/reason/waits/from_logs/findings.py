@@ -42,7 +42,7 @@ def watchdogs_together(facts: Facts) -> list[Finding]:
     """
     if not (facts.accounts.gave_up | gave_up(facts.case)) - set(facts.case.ranks_seen):
         return []
-    logged = logged_waits(facts.case, facts.accounts, world_of(facts))
+    logged = logged_waits(facts.case, facts.accounts, world_of(facts), facts.code)
     if (odd := out_of_numbers(facts, logged)) is not None:
         return [with_what_came_before(facts, odd)]
     order = {"absent": 0, "cycle": 1, "missing": 2, "joined": 3}

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from rankandfile.model.case import Case, group_label
 from rankandfile.model.claims import UNNAMED
+from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason.calls.logged_members import members_by_place
 from rankandfile.reason.ranks.from_logs.accounts import Accounts, Report
@@ -60,13 +61,16 @@ def key_of(call: Pending) -> tuple[int, int]:
     return call.group, -1 - call.waiting[0] if call.slot is None else call.slot
 
 
-def logged_waits(case: Case, accounts: Accounts, world: int) -> LoggedWaits:
+def logged_waits(case: Case, accounts: Accounts, world: int, code: CodeRead = NO_CODE) -> LoggedWaits:
     """The graph of waits that the watchdogs' lines give: groups by name, pending calls by number."""
     names: dict[str, list[Report]] = defaultdict(list)
     moving = [report for report in transfer_reports(case.events) if report.rank not in accounts.gave_up]
     for report in (*accounts.reports, *moving):
         names[report.group].append(report)
-    implied = members_by_place((*accounts.reports, *moving), world)
+    implied = dict(members_by_place((*accounts.reports, *moving), world))
+    for name, reports in names.items():
+        if laid_out := code.members_of(_desc(reports), {report.rank for report in reports}):
+            implied[name] = laid_out
     told = {name: size for name, reports in names.items() if (size := _size(reports)) is not None}
     world = max([world, *(size for name, size in told.items() if DEFAULT in (name, _desc(names[name])))])
     # Whoever gave up on a send or a receive waits too, and is not silent.
