@@ -402,6 +402,17 @@ def test_items_are_taken_in_an_order_that_all_have() -> None:
     assert "choose a key" in refused(files, "g.norm()")
 
 
+def test_a_dictionary_is_gone_through_in_the_order_of_its_keys() -> None:
+    files = train(
+        """def summary(meters):
+    for name, meter in meters.items():
+        dist.all_reduce(meter.value)
+"""
+    )
+    assert "order of their keys" in refused(files, "meters.items()", cause="order_inversion")
+    assert "order of their keys" not in refused(files, "meters.items()", cause="extra_collective")
+
+
 def test_both_ways_make_the_calls_in_one_order() -> None:
     files = train(
         """def synchronise(flat, square, layout):

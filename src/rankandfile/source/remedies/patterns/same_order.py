@@ -17,6 +17,12 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     items = node.iter
     if (asked := _as_done(items)) is not None:
         return _in_order_asked(place, plain, items, asked)
+    if place.problem.cause == "order_inversion" and _of_a_dictionary(items):
+        return Refusal(
+            "same_order",
+            f"{quoted(place.module, items)} come in the order in which each rank put them in: take them in the order of "
+            "their keys, and see that all ranks hold the same ones, as a key that one lacks hangs all the same.",
+        )
     if not (isinstance(items, ast.Call) and isinstance(items.func, ast.Name)):
         return None
     if items.func.id in ("set", "frozenset") and items.args:
@@ -44,6 +50,16 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         f"{quoted(place.module, items)} orders by a value of this rank alone, and the code does not show "
         f"what else all ranks could order {quoted(place.module, held)} by: choose a key that is the same "
         "everywhere.",
+    )
+
+
+def _of_a_dictionary(items: ast.expr) -> bool:
+    """`d.items()`"""
+    return (
+        isinstance(items, ast.Call)
+        and isinstance(items.func, ast.Attribute)
+        and items.func.attr in ("items", "keys", "values")
+        and not (items.args or items.keywords)
     )
 
 
