@@ -20,8 +20,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if place.problem.cause == "order_inversion" and _of_a_dictionary(items):
         return Refusal(
             "same_order",
-            f"{quoted(place.module, items)} come in the order in which each rank put them in: take them in the order of "
-            "their keys, and see that all ranks hold the same ones, as a key that one lacks hangs all the same.",
+            f"{quoted(place.module, items)} come in the order in which each rank put them in: take them in the order "
+            "of their keys, and see that all ranks hold the same ones, as a key that one lacks hangs all the same.",
         )
     if not (isinstance(items, ast.Call) and isinstance(items.func, ast.Name)):
         return None
