@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,46 +10,34 @@ from threading import Thread
 import pytest
 from support.capture.waiting import until
 from support.tower.fleet import Ranks, desync
+from support.tower.postgres_server import postgres_server, program
 from support.tower.towers import tell, tower
 
-pytest.importorskip("psycopg")
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    initdb, server = shutil.which("initdb"), shutil.which("postgres")
-    if initdb is None or server is None:
-        pytest.skip("no Postgres")
-    # It refuses to run as root; and its folder must be its own.
-    as_user = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}
-    folder = Path("/tmp") / f"raf-postgres-{os.getpid()}"
-    folder.mkdir(mode=0o700)
-    if as_user:
-        os.chown(folder, 65534, 65534)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    made = [initdb, "-A", "trust", "-U", "raf", "-N", "-D", str(folder / "data")]
-    subprocess.run(made, check=True, stdout=subprocess.DEVNULL, cwd="/", **as_user)  # type: ignore[call-overload]
-    command = [server, "-D", str(folder / "data"), "-k", str(folder), "-p", str(port), "-F"]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd="/", **as_user)
-    try:
-        until(lambda: (folder / f".s.PGSQL.{port}").exists() and _answers(port), limit_s=60)
-        yield f"postgresql://raf@127.0.0.1:{port}/postgres"
-    finally:
-        process.terminate()
-        process.wait(30)
-        shutil.rmtree(folder, ignore_errors=True)
+def url() -> Iterator[str]:
+    pytest.importorskip("psycopg")
+    with postgres_server() as found:
+        yield found
 
 
-def _answers(port: int) -> bool:
-    import psycopg
-
-    try:
-        psycopg.connect(f"postgresql://raf@127.0.0.1:{port}/postgres", connect_timeout=2).close()
-    except psycopg.Error:
-        return False
-    return True
+@pytest.mark.parametrize(
+    ("versions", "newest"),
+    [(["15"], "15"), (["9.6", "15", "8.4"], "15"), (["16", "17", "old"], "17"), ([], None)],
+)
+def test_the_newest_of_debians_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: list[str], newest: str | None
+) -> None:
+    """Its programs are not on the path."""
+    for version in versions:
+        (tmp_path / version / "bin").mkdir(parents=True)
+        (tmp_path / version / "bin" / "initdb").touch(0o755)
+    (tmp_path / "99" / "bin").mkdir(parents=True)
+    (tmp_path / "99" / "bin" / "initdb").touch(0o644)  # no program
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert program("initdb", tmp_path) == (newest and str(tmp_path / newest / "bin" / "initdb"))
 
 
 def test_two_towers_on_one_postgres(url: str) -> None:
