@@ -11,7 +11,9 @@ import pytest
 from support.capture.redis_server import redis_server
 from support.capture.waiting import until
 
+from rankandfile.capture.meet import nodes as whole
 from rankandfile.capture.meet.where_to_meet import MeetingPlace, RedisUrl, place
+from rankandfile.capture.meet.whom_to_read import IN_TURN, LOWEST, Reader, name_of
 from rankandfile.capture.sentinel import across, blocks
 from rankandfile.capture.sentinel.across import Across
 from rankandfile.capture.sentinel.history import Call, History
@@ -47,6 +49,23 @@ class InMemory:
 
     def remove(self, member: str) -> None:
         self.enrolled.remove(member)
+
+
+class Counts(InMemory):
+    """How many words and names are read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[int] = []
+        self.named: list[int] = []
+
+    def members(self) -> list[str]:
+        self.named.append(len(self.enrolled))
+        return super().members()
+
+    def get_all(self, names: Sequence[str]) -> list[bytes | None]:
+        self.read.append(len(names))
+        return super().get_all(names)
 
 
 class Node:
@@ -131,6 +150,56 @@ def test_nobody_reads_more_than_the_words_of_a_block_and_those_of_the_blocks() -
             sizes[blocks.block(f"host-{number:05}-{number % 7}", many)] += 1
         assert max(sizes) + many <= 400, (count, many, max(sizes))
     assert blocks.blocks_of(64) == 1
+
+
+MANY = 3000
+
+
+def fleet(meeting: InMemory, count: int) -> list[str]:
+    """Nodes of eight ranks, each of which has spoken; but for the one with rank 0."""
+    names = [name_of((8 * node,), "host", f"{node}") for node in range(1, count + 1)]
+    for node, name in enumerate(names, 1):
+        told = whole.Word((8 * node,), "host", at=time.time() + 60)
+        meeting.put(f"{name}/word", msgspec.json.encode(told))
+    return names
+
+
+@pytest.mark.parametrize(("rank", "all_of_them"), [(8 * 2000 + 4, False), (0, True)])
+def test_of_thousands_nobody_but_who_speaks_reads_all(
+    rank: int, all_of_them: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first of all must know who has handed in; the others, who is the first."""
+    monkeypatch.setattr(whole, "BEAT_S", 0.02)
+    monkeypatch.setattr(whole, "LOOK_S", 0.05)
+    monkeypatch.setattr(whole, "LOST_S", 600.0)
+    meeting = Counts()
+    meeting.enrolled = fleet(meeting, MANY)
+    one = whole.Nodes(lambda: meeting, lambda _: None, (rank,), time.time())
+    try:
+        until(lambda: len(meeting.read) > 30)
+        assert max(meeting.read) <= 2 * LOWEST + IN_TURN, "while all is well"
+        assert set(one.others()) == set(meeting.enrolled) - {one.own}, "in turn, all are heard"
+        assert len(meeting.named) <= 2  # those who are there are known
+        calm = len(meeting.read)
+        one.listen(True)
+        until(lambda: len(meeting.read) > calm + 10)
+        assert (max(meeting.read[calm:]) == MANY) is all_of_them
+        assert one.first() == (one.own if all_of_them else meeting.enrolled[0])
+    finally:
+        one.leave(False)
+
+
+def test_who_is_read_where_the_lowest_are_gone_or_have_ended() -> None:
+    names = [name_of((rank,), "host", "") for rank in range(1000)]
+    reader = Reader(names[500])
+    gone, over = set(names[:200]), set(names[200:400])
+    read = reader.whom(names, gone.__contains__, over.__contains__, True)
+    assert set(names[200 : 200 + LOWEST]) | set(names[400 : 400 + LOWEST]) <= set(read)
+    # Whoever comes back is heard of in turn; and of whom nothing lower speaks, reads all.
+    turns = [set(reader.whom(names, gone.__contains__, over.__contains__, True)) for _ in range(10)]
+    assert set.union(*turns) == set(names) - {names[500]}
+    assert len(reader.whom(names, set(names[:500]).__contains__, over.__contains__, True)) == 999
+    assert len(reader.whom(names, set(names[:500]).__contains__, over.__contains__, False)) < 400
 
 
 def test_what_a_block_says_is_what_its_nodes_say() -> None:

@@ -10,10 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rankandfile.capture.meet.where_to_meet import MeetingPlace
+from rankandfile.capture.meet.whom_to_read import Reader, name_of, names_last_s
 from rankandfile.model.ranks import format_ranks
 
 #: Between two beats; who has not beaten for so long is lost; how often everybody is looked at while all is well.
@@ -50,6 +51,8 @@ class Member:
     """When its word was seen to be a new one; by our clock."""
     beats: bool = False
     """It has spoken while we listened: no leftover of an earlier attempt."""
+    read: float = 0.0
+    """When its word was looked at last."""
 
 
 @dataclass
@@ -61,9 +64,10 @@ class Nodes:
     ranks: tuple[int, ...]
     started: float
     """When this watcher began, by the wall clock: what was said before is an earlier attempt's."""
-    own: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}")
 
     def __post_init__(self) -> None:
+        self.own = name_of(self.ranks, socket.gethostname(), f"{os.getpid()}-{secrets.token_hex(4)}")
+        self._reader, self._names, self._named = Reader(self.own), list[str](), -LOOK_S
         self.word = Word(self.ranks, socket.gethostname())
         self.lost = False
         """The meeting place is gone: this node is alone."""
@@ -114,16 +118,30 @@ class Nodes:
 
     def _listen(self) -> None:
         now = time.monotonic()
-        names = [name for name in self._where.members() if name != self.own]
+        if now - self._named > names_last_s(len(self._names)):
+            self._names, self._named = self._where.members(), now
+        decides = self._listening or self.alarm > self.word.answered
+        names = self._reader.whom(self._names, self._silent, self._ended, decides)
         said = self._where.get_all([f"{name}/word" for name in names])
         for name, data in zip(names, said, strict=True):
             if (word := _read(data)) is None:
                 continue
             known = self._others.get(name)
             if known is None:
-                self._others[name] = Member(word, now, word.at >= self.started)
-            elif known.word != word:
+                self._others[name] = Member(word, now, word.at >= self.started, now)
+                continue
+            known.read = now
+            if known.word != word:
                 known.word, known.changed, known.beats = word, now, True
+
+    def _silent(self, name: str) -> bool:
+        """Soon after that it is lost: whoever speaks in its place must have read all by then."""
+        one = self._others.get(name)
+        return one is not None and one.read - one.changed > LOST_S / 2
+
+    def _ended(self, name: str) -> bool:
+        one = self._others.get(name)
+        return one is not None and one.word.state == "ended"
 
     @property
     def _where(self) -> MeetingPlace:

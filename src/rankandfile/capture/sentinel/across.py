@@ -18,7 +18,7 @@ import msgspec
 
 from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.where_to_meet import MeetingPlace
-from rankandfile.capture.sentinel.blocks import block, blocks_of, combined, word_name
+from rankandfile.capture.sentinel.blocks import WIDTH, block, blocks_of, combined, word_name
 from rankandfile.capture.sentinel.clocks import Clocks
 from rankandfile.capture.sentinel.digests import digest
 from rankandfile.capture.sentinel.history import Call, History
@@ -29,7 +29,8 @@ from rankandfile.capture.sentinel.tree import apart, merged, rows_of
 from rankandfile.capture.sentinel.words_of_nodes import Excerpt, Handed, Word, understood
 from rankandfile.model.digest import Finding
 
-#: Between two rounds; how often it is asked who is there; how long a word stands.
+#: Between two rounds; how often it is asked who is there, of many more seldom: no more than `WIDTH` names a second; how
+#: long a word stands.
 EVERY_S, MEMBERS_S, FRESH_S = 1.0, 5.0, 10.0
 #: Calls that are handed over of one group: what leads to the first difference, and its past.
 BEFORE, MOST = 64, 1024
@@ -60,7 +61,7 @@ class Across:
         self._told: set[str] = set()
         self._near: list[str] = []
         """The other nodes of the block."""
-        self._blocks, self._number = 1, 0
+        self._members, self._blocks, self._number = 1, 1, 0
         self._heard_last: dict[str, tuple[bytes, float]] = {}
         self._looked, self.rounds = -MEMBERS_S, 0
         threading.Thread(target=self._run, name="raf-sentinel", daemon=True).start()
@@ -77,10 +78,10 @@ class Across:
     def _round(self, place: MeetingPlace) -> None:
         """Raises OSError where the place is gone."""
         mine, now = self.own, time.monotonic()
-        if now - self._looked > MEMBERS_S:
+        if now - self._looked > max(MEMBERS_S, self._members / WIDTH):
             self._looked = now
             members = {*place.members(), self._nodes.own}
-            self._blocks = blocks_of(len(members))
+            self._members, self._blocks = len(members), blocks_of(len(members))
             self._number = block(self._nodes.own, self._blocks)
             near = [name for name in sorted(members) if block(name, self._blocks) == self._number]
             self._near = [name for name in near if name != self._nodes.own]
