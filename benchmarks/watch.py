@@ -2,8 +2,8 @@
 
 `--jobs`: real programs of two to four ranks over gloo with timeouts of ten minutes, each of which goes wrong on one
 rank, and its healthy twin. The wrong call is stamped by the program itself; what is measured is the time until the
-line of `raf run`, and whether it names the right rank and both places. Healthy programs, many of legal asymmetries
-among them, must get no line at all.
+line of `raf run`, and whether it names the right rank and both places. Some part in sends and receives. Healthy
+programs, many of legal asymmetries among them, must get no line at all.
 
 `--fleet`: digests of 100,000 simulated ranks in four families of 512 groups, once a second through the tree of ranks,
 nodes, racks and the job. One rank parts; how long until the top knows, and what each tier costs. With `--redis`, what
@@ -44,9 +44,9 @@ PATIENCE_S = 90.0
 
 def jobs(names: list[str], seconds: float) -> list[str]:
     found, table = [], []
-    for name in names or WRONG:
+    for name in names or [*WRONG, *PASSING]:
         ranks = RANKS_OF.get(name, 3)
-        wrong, told, line = _run("wrong.py", name, ranks, PATIENCE_S)
+        wrong, told, line = _run("passing.py" if name in PASSING else "wrong.py", name, ranks, PATIENCE_S)
         late = told - wrong if wrong and told else None
         right = line is not None and ODD in line and line.count(".py:") >= 2
         table.append(
@@ -56,10 +56,8 @@ def jobs(names: list[str], seconds: float) -> list[str]:
         if late is not None:
             found.append(late)
     noise = []
-    for mode in ("wrong.py", "legal.py"):
-        _, told, line = _run(
-            mode, "healthy" if mode == "wrong.py" else "all", 4, PATIENCE_S + seconds, seconds
-        )
+    for program, mode in HEALTHY:
+        _, told, line = _run(program, mode, 4, PATIENCE_S + seconds, seconds)
         noise.append(line)
     quick = sorted(found)
     at_95 = quick[min(int(0.95 * len(quick)), len(quick) - 1)] if quick else 0.0
@@ -67,7 +65,7 @@ def jobs(names: list[str], seconds: float) -> list[str]:
         f"`python benchmarks/watch.py --jobs`: {len(os.sched_getaffinity(0))} processors, load "
         f"{os.getloadavg()[0]:.0f}; timeouts of ten minutes. {len(found)} of {len(table)} told: median "
         f"{statistics.median(quick or [0]):.1f} s, 95 % "
-        f"within {at_95:.1f} s. Lines about the healthy twin and about legal differences, {seconds:.0f} s each on four "
+        f"within {at_95:.1f} s. Lines about healthy twins and about legal differences, {seconds:.0f} s each on four "
         f"ranks: {sum(line is not None for line in noise)}.",
         "",
         "| program | ranks | after the wrong call | right rank and both places |",
@@ -81,6 +79,9 @@ WRONG = [
     "extra", "skip", "barrier", "broadcast", "root", "reduction", "dtype", "size", "silent", "silent_skip", "subgroup",
     "order", "leaves", "helper",
 ]  # fmt: skip
+#: The same, in sends and receives.
+PASSING = ["left_out", "wrong_peer", "once_more", "too_large", "all_receive", "begun"]
+HEALTHY = (("wrong.py", "healthy"), ("passing.py", "healthy"), ("legal.py", "all"))
 RANKS_OF = {"order": 2, "extra": 2, "skip": 4}
 ODD = "rank 1 "
 

@@ -67,3 +67,30 @@ def test_calls_that_nobody_waits_for(tmp_path: Path) -> None:
         r"raf: calls pile up: rank [02] has .* that rank 1 has not come to, .*\(certain\)", line
     ), line
     assert len(findings(tmp_path, "storm")) == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "told"),
+    [
+        ("left_out", "order", "rank 2 waits for rank 1 in recv Float [100] (receive"),
+        ("wrong_peer", "order", "rank 1 waits for rank 0 in send Float [100] (send"),
+        ("once_more", "order", "rank 1 waits for rank 0 in recv Float [100] (receive"),
+        ("all_receive", "order", "rank 0 waits for rank 2 in recv Float [100] (receive"),
+        ("begun", "order", "rank 2 waits for rank 1 in recv Float [50] (receive"),
+        ("too_large", "desync", "what rank 1 sends is not what rank 2 receives"),
+    ],
+)
+def test_sends_and_receives_that_cannot_end(tmp_path: Path, how: str, kind: str, told: str) -> None:
+    """Told before the job counts as stuck: its patience is longer than what a finding takes."""
+    pytest.importorskip("torch")
+    done = run(tmp_path, "--stall", "60", "--on-hang", "dump-and-kill", "--", "passing.py", how, "600")
+    (found,) = findings(tmp_path, kind)
+    assert told in found["words"] and "passing.py:" in found["words"], done.stderr
+    assert found["certainty"] == ("certain" if kind == "desync" else "likely")
+
+
+def test_sends_and_receives_that_take_their_time_are_not_told(tmp_path: Path) -> None:
+    """All those programs without what goes wrong, and stages that wait for long."""
+    pytest.importorskip("torch")
+    done = run(tmp_path, "--", "passing.py", "healthy", "20")
+    assert done.returncode == 0 and "raf:" not in done.stderr, done.stderr

@@ -84,12 +84,24 @@ def test_every_kind_of_caller_is_seen(ranks: Ranks, tmp_path: Path, writer: dict
     _same_history(both)
     _describes_steps_and_decisions(both[0])
     _knows_the_end_of_what_gives_no_work(both[0])
+    _tells_tags_and_who_waits(both)
 
 
 def _knows_the_end_of_what_gives_no_work(found: reading.Contents) -> None:
     """A barrier that is over must not look like what the job waits in."""
     barrier = layout.OPERATORS.index("monitored_barrier_")
     assert [kept.done_us > 0 for kept in found.records if kept.record.op == barrier] == [True]
+
+
+def _tells_tags_and_who_waits(both: list[reading.Contents]) -> None:
+    """A pulse says whether its thread stands in the wait of a work object, for then nothing else is to come of it."""
+    for one, waits in zip(both, (False, True), strict=True):
+        at = [
+            kept.record.kind == layout.CALL and bool(kept.record.flags & layout.P2P) for kept in one.records
+        ].index(True)
+        transfer = one.records[at].record
+        pulse = next(kept.record for kept in one.records[at - 1 :] if kept.record.kind == layout.PULSE)
+        assert transfer.splits == 3 and bool(pulse.flags & layout.SYNC) is waits
 
 
 def _keeps_the_source(found: reading.Contents, folder: Path) -> None:

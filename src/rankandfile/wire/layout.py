@@ -51,7 +51,8 @@ PHASE = "phase"
 PHASES = ("data", "forward", "backward", "optimizer", "save", "evaluate")
 
 #: Bits of a record's flags. A captured call went into a CUDA graph: it is made when the graph is replayed. One in
-#: flight is made in a handler, a `finally` or an `__exit__`, while an exception is on its way.
+#: flight is made in a handler, a `finally` or an `__exit__`, while an exception is on its way. A pulse that is SYNC
+#: stands in the wait of a work object.
 SYNC, P2P, ON_DEVICE, CAPTURED, IN_FLIGHT = 1, 2, 4, 8, 16
 
 #: The kind of the decision that tells of an exception: its words are the second text, its frames the record's stack.
@@ -115,7 +116,7 @@ class Record(NamedTuple):
     out_elements: int
     """Of a step, its number and one, where it has a number; of a decision, the number of a phase."""
     splits: int
-    """A digest of the split sizes; 0 without."""
+    """A digest of the split sizes; 0 without. Of a send or receive, its tag."""
     seq: int
     """The call's number among the group's collectives, from 1; for a send or receive, of the last one before."""
     p2p_seq: int

@@ -52,9 +52,10 @@ def every_caller() -> list[str]:
     with torch.inference_mode():
         dist.broadcast(torch.ones(3), src=1)
     if rank() == 0:
-        dist.send(one, dst=1)
+        time.sleep(3.2)  # long enough for a pulse of each: one is at work, and one waits
+        dist.send(one, dst=1, tag=3)
     else:
-        dist.recv(one, src=0)
+        dist.recv(one, src=0, tag=3)
     import torch.distributed._functional_collectives as functional
 
     functional.all_reduce(torch.ones(5), "max", dist.group.WORLD).sum()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rankandfile.capture.sentinel.history import Call, History
 from rankandfile.capture.sentinel.tail import Tail
+from rankandfile.capture.sentinel.transfers import ANYBODY, SEND, Lane, Transfer, Transfers, size_of
 from rankandfile.capture.sentinel.words import Reading, number_of
 from rankandfile.capture.watch.processes import environment
 from rankandfile.capture.watch.rings import NO_RING, Seen
@@ -44,6 +45,14 @@ class Rank:
     """The number of the step, where the program tells one."""
     phase: tuple[int, str] | None = None
     """What the program says it does, and with which record it said so."""
+    transfers: Transfers = field(default_factory=Transfers)
+    lanes: dict[int, tuple[Lane, int]] = field(default_factory=dict)
+    """Of open sends and receives: by number in the ring, the lane, and their number there."""
+    made: dict[str, int] = field(default_factory=dict)
+    """How often a group was made anew."""
+    threads: dict[tuple[int, bool], int] = field(default_factory=dict)
+    """Who made the newest call, by number of the group and whether it was a send or receive."""
+    _transfers_seen: dict[int, int] = field(default_factory=dict)
     _ids: dict[int, tuple[str, int]] = field(default_factory=dict)
     """By number in the ring: the group, and how many calls were made on those of its name before."""
 
@@ -64,14 +73,25 @@ class Rank:
             if record.kind == layout.CALL:
                 self.calls += 1
                 self.newest = record
+                self.threads[record.group, bool(record.flags & layout.P2P)] = record.thread
                 self._add(record)
-        for record, _ in self.tail.over:
-            if record.group in self._ids and not record.flags & layout.P2P:
+        for record, raised in self.tail.over:
+            if record.flags & layout.P2P:
+                place = self.lanes.pop(record.number, None)
+                self.transfers.blind |= raised
+                if place is not None:
+                    self.transfers.end(record.op, *place, now)
+            elif record.group in self._ids:
                 group, before = self._ids[record.group]
                 self.groups[group].end(before + record.seq)
+        if len(self.lanes) > len(self.tail.open):  # some are not in the ring any more
+            self.lanes = {number: self.lanes[number] for number in self.lanes.keys() & self.tail.open.keys()}
 
     def _add(self, record: Record) -> None:
-        if record.flags & layout.P2P or not self._known(record.group):
+        if record.flags & layout.P2P:
+            self._transfer(record)
+            return
+        if not self._known(record.group):
             return
         group, before = self._ids[record.group]
         asked, came = self.reading.asked(record), self.reading.came(record.stack)
@@ -82,6 +102,28 @@ class Rank:
                 bool(record.flags & layout.CAPTURED),
             ),
         )  # fmt: skip
+
+    def _transfer(self, record: Record) -> None:
+        expected, self._transfers_seen[record.group] = (
+            self._transfers_seen.get(record.group, 0) + 1,
+            record.p2p_seq,
+        )
+        if record.p2p_seq != expected or not self._known(record.group):
+            self.transfers.blind = True
+            return
+        group, _ = self._ids[record.group]
+        members, device = self.members[group], bool(record.flags & layout.ON_DEVICE)
+        peer = members[record.peer] if 0 <= record.peer < len(members) else ANYBODY
+        ends = (self.rank, peer) if record.op == SEND else (peer, self.rank)
+        # Transfers of a device have no tags: what a program gives is not looked at.
+        lane = Lane(group, self.made[group], *ends, 0 if device else record.splits, device)
+        asked = self.reading.asked(record)
+        size = size_of(self.tail.table.get(layout.SHAPE, {}).get(record.shape))
+        number = self.transfers.add(
+            record.op, lane, Transfer(0, size, asked.words, record.stack, record.wall_ns)
+        )
+        if number:
+            self.lanes[record.number] = lane, number
 
     def _known(self, number: int) -> bool:
         """Not a group whose members are not told: it could be any of its name."""
@@ -94,6 +136,7 @@ class Rank:
             # A group that is destroyed and made anew can get the same name, and is counted from the start.
             before = self.groups.setdefault(group, History()).last
             self._ids[number] = group, before
+            self.made[group] = self.made.get(group, -1) + 1
             self.members[group] = members
             self.told[group] = Group(
                 id=group, name=name, description=description, size=len(members), members=format_ranks(members)

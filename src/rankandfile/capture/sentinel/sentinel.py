@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rankandfile.capture.sentinel import telling, telling_slow
+from rankandfile.capture.sentinel import telling, telling_slow, telling_waits
 from rankandfile.capture.sentinel.history import History
 from rankandfile.capture.sentinel.late import Arrivals
 from rankandfile.capture.sentinel.parting import Pair, Parted, differing
 from rankandfile.capture.sentinel.piling import Piles
 from rankandfile.capture.sentinel.ranks import Rank, Ranks
-from rankandfile.capture.sentinel.waits import Lasts, Waits, cycle, missing
+from rankandfile.capture.sentinel.standing import waits_of
+from rankandfile.capture.sentinel.transfers import unfit
+from rankandfile.capture.sentinel.waits import Open, Waits, cycle, missing
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.model.digest import Finding
-from rankandfile.wire import layout
 
-#: How long a rank must have stood in a call before anything follows from it; how long the other members of a group have
-#: for coming to a call of which two are known to differ.
-STANDS_S, OTHERS_S = 1.0, 1.0
+#: How long the other members of a group have for coming to a call of which two are known to differ.
+OTHERS_S = 1.0
 
 
 @dataclass
@@ -43,7 +43,7 @@ class _Program:
 
     processes: dict[int, Path] = field(default_factory=dict)
     groups: dict[str, _Group] = field(default_factory=dict)
-    cycle: tuple[tuple[int, str, int], ...] = ()
+    circle: tuple[tuple[int, Open], ...] = ()
     told: set[str] = field(default_factory=set)
 
 
@@ -65,6 +65,7 @@ class Sentinel:
                 program = self._programs[name] = _Program()  # ranks were started anew
             program.processes.update(processes)
             found += self._partings(program, ranks, now)
+            found += self._misfits(program, ranks, now)
             found += self._stuck(program, ranks, now)
             found += self._slow(program, ranks, now)
         return found
@@ -87,21 +88,34 @@ class Sentinel:
             found.append(telling.desync(parted, group, ranks, now))
         return found
 
+    def _misfits(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
+        """Sends and receives that meet, and cannot be one transfer."""
+        found = []
+        for lane in sorted({lane for one in ranks.values() for lane in one.transfers.new}):
+            ends = [ranks[rank] for rank in (lane.source, lane.target) if rank in ranks]
+            state = program.groups.setdefault(lane.group, _Group())
+            if len(ends) < 2 or state.told or any(one.transfers.blind for one in ends):
+                continue
+            source, target = (one.transfers for one in ends)
+            if lane not in source.sends or target.received(lane) is None or lane not in target.receives:
+                continue
+            if (misfit := unfit(lane, source.sends[lane], target.receives[lane])) is not None:
+                state.told = True
+                found.append(telling_waits.misfit(misfit, ranks, now))
+        for one in ranks.values():
+            one.transfers.new.clear()
+        return found
+
     def _stuck(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
-        waits = [wait for one in ranks.values() if (wait := _waits(one, now)) is not None]
-        members = {group: told for one in ranks.values() for group, told in one.members.items()}
-        lasts: Lasts = {group: {rank: one.last for rank, one in by_rank.items()}
-                        for group, by_rank in _by_group(ranks).items()}  # fmt: skip
+        waits = [wait for one in ranks.values() if (wait := waits_of(one, ranks, now)) is not None]
+        here = [wait for wait in waits if not _told(wait, program)]
         gone = {rank for rank, one in ranks.items() if not one.seen.lives}
-        here = [wait for wait in waits if not program.groups.get(wait.group, _Group()).told]
-        found = [telling.missing(one, ranks, now) for one in missing(here, members, lasts, gone)]
-        # Who is not on this node may have come: only calls whose members are all here can be judged here.
-        local = [wait for wait in here if set(members.get(wait.group, ())) <= ranks.keys()]
-        ring = cycle(local, members, lasts)
-        told = tuple((wait.rank, wait.group, wait.number) for wait in ring)
-        if ring and told == program.cycle:
-            found.append(telling.order(ring, ranks, now))
-        program.cycle = told
+        found = [telling_waits.missing(one, ranks, now) for one in missing(here, gone)]
+        circle = cycle(here)
+        told = tuple((one.rank, one.call) for one in circle)
+        if circle and told == program.circle:
+            found.append(telling_waits.order(circle, ranks, now))
+        program.circle = told
         new = [one for one in found if one.id not in program.told]
         program.told |= {one.id for one in new}
         return new
@@ -144,15 +158,6 @@ def _all_there(parted: Parted, group: str, ranks: Mapping[int, Rank]) -> bool:
     return all(rank in there for rank in members if rank not in ranks or ranks[rank].seen.lives)
 
 
-def _waits(one: Rank, now: float) -> Waits | None:
-    """The call that a rank's newest record says it stands in, on the host."""
-    newest = one.newest
-    if newest is None or newest.number not in one.tail.open or newest.flags & layout.P2P:
-        return None
-    place = one.place(newest)
-    since = newest.wall_ns / 1e9
-    if place is None or not one.seen.lives or now - max(since, one.moved) < STANDS_S:
-        return None
-    alone = all(history.calls[-1].thread == newest.thread for history in one.groups.values() if history.calls)
-    waits_there = newest.flags & (layout.SYNC | layout.ON_DEVICE) == layout.SYNC
-    return Waits(one.rank, *place, since, waits_there and alone)
+def _told(wait: Waits, program: _Program) -> bool:
+    """Of a group in which ranks have parted, what follows from it is not told too."""
+    return any(call.group in program.groups and program.groups[call.group].told for call in wait.calls)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from rankandfile.capture.sentinel.history import Call
 from rankandfile.capture.sentinel.parting import Parted
 from rankandfile.capture.sentinel.ranks import Rank
-from rankandfile.capture.sentinel.waits import Missing, Waits
 from rankandfile.capture.sentinel.words import place
 from rankandfile.model.digest import Finding, Frame, Group, Side
 from rankandfile.model.ranks import format_ranks
@@ -62,46 +61,6 @@ def parting(
     )
 
 
-def missing(found: Missing, ranks: Mapping[int, Rank], now: float) -> Finding:
-    waiting = _waiting_side(found.waiting, found.group, found.number, ranks)
-    gone = Side(ranks=format_ranks(found.gone))
-    words = (
-        f"{_ranks(gone.ranks)} {'have' if len(found.gone) > 1 else 'has'} ended and will never come to call "
-        f"{found.number} of {name_of(found.group, ranks)}, in which {_ranks(waiting.ranks)} "
-        f"{'wait' if len(found.waiting) > 1 else 'waits'}: {waiting.call} at {place(waiting.path)}"
-    )
-    return Finding(
-        id=id_of("missing", found.group, found.number, found.since), kind="missing", certainty="certain", words=words,
-        since=found.since, time=now, group=found.group, sequence=found.number, ranks=gone.ranks,
-        sides=(gone, waiting),
-    )  # fmt: skip
-
-
-def order(ring: Sequence[Waits], ranks: Mapping[int, Rank], now: float) -> Finding:
-    sides = tuple(_waiting_side((one.rank,), one.group, one.number, ranks) for one in ring)
-    told = "; ".join(
-        f"rank {one.rank} waits for rank {after.rank} in {side.call} (call {one.number} of "
-        f"{name_of(one.group, ranks)}) at {place(side.path)}"
-        for one, after, side in zip(ring, [*ring[1:], ring[0]], sides, strict=True)
-    )
-    since = max(one.since for one in ring)
-    return Finding(
-        id=id_of("order", ring[0].group, ring[0].number, since), kind="order", certainty="likely",
-        words=f"ranks wait for each other, and none can go on: {told}", since=since, time=now, group=ring[0].group,
-        sequence=ring[0].number, ranks=format_ranks(one.rank for one in ring), sides=sides,
-    )  # fmt: skip
-
-
-def _waiting_side(waiting: Sequence[int], group: str, number: int, ranks: Mapping[int, Rank]) -> Side:
-    first = ranks[waiting[0]]
-    call = first.groups[group].at(number)
-    return Side(
-        ranks=format_ranks(waiting),
-        call=call.words if call is not None else "",
-        path=path_of(first, call.stack) if call is not None else (),
-    )
-
-
 def path_of(rank: Rank, stack: int) -> tuple[Frame, ...]:
     return rank.reading.came(stack).frames
 
@@ -117,10 +76,10 @@ def group_name(told: Group) -> str:
 
 def _side(side: Side, one: str = "calls", many: str = "call") -> str:
     several = "," in side.ranks or "-" in side.ranks
-    return f"{_ranks(side.ranks)} {many if several else one} {side.call} at {place(side.path)}"
+    return f"{ranks_told(side.ranks)} {many if several else one} {side.call} at {place(side.path)}"
 
 
-def _ranks(told: str) -> str:
+def ranks_told(told: str) -> str:
     return f"rank{'s' if ',' in told or '-' in told else ''} {told}"
 
 

@@ -8,9 +8,13 @@ from rankandfile.capture.sentinel.late import Late
 from rankandfile.capture.sentinel.piling import Pile
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.telling import id_of, name_of, path_of
+from rankandfile.capture.sentinel.telling_waits import side_of, which
+from rankandfile.capture.sentinel.transfers import Lane
+from rankandfile.capture.sentinel.waits import Open
 from rankandfile.capture.sentinel.words import place
 from rankandfile.model.digest import Finding, Side
 from rankandfile.model.ranks import format_ranks
+from rankandfile.wire import layout
 
 #: Calls in which ranks stand; more are left out of the line.
 _TOLD = 3
@@ -56,12 +60,15 @@ def storm(pile: Pile, group: str, ranks: Mapping[int, Rank], now: float) -> Find
 
 def frozen(ranks: Mapping[int, Rank], verdict: str, now: float) -> Finding:
     """Nothing moves on any node, and nobody's call is off. `verdict`: what the diagnosis says of it."""
-    standing: dict[tuple[str, int], list[int]] = {}
+    standing: dict[tuple[str | Lane, int], list[int]] = {}
+    calls: dict[tuple[str | Lane, int], Open] = {}
     for rank, one in sorted(ranks.items()):
-        place_of = one.place(one.newest) if one.newest is not None else None
-        if place_of is not None and one.newest is not None and one.newest.number in one.tail.open:
-            standing.setdefault(place_of, []).append(rank)
-    sides = [_standing(those, *at, ranks) for at, those in standing.items()]
+        if (call := _stands_in(one)) is not None:
+            # Both halves of a transfer have the same place.
+            at = call.lane, call.number if isinstance(call.lane, str) else -1 - rank
+            calls.setdefault(at, call)
+            standing.setdefault(at, []).append(rank)
+    sides = [_standing(those, calls[at], ranks) for at, those in standing.items()]
     since = max((one.moved for one in ranks.values()), default=now)
     told = "; ".join(words for words, _ in sides[:_TOLD])
     more = f"; and {len(sides) - _TOLD} more calls" if len(sides) > _TOLD else ""
@@ -72,25 +79,32 @@ def frozen(ranks: Mapping[int, Rank], verdict: str, now: float) -> Finding:
     )  # fmt: skip
 
 
-def _standing(those: Sequence[int], group: str, number: int, ranks: Mapping[int, Rank]) -> tuple[str, Side]:
-    first = ranks[those[0]]
-    call = first.groups[group].at(number) if group in first.groups else None
-    path = path_of(first, call.stack) if call is not None else ()
-    side = Side(ranks=format_ranks(those), call=call.words if call is not None else "", path=path)
-    members = first.members.get(group, ())
+def _stands_in(one: Rank) -> Open | None:
+    newest = one.newest
+    if newest is None or newest.number not in one.tail.open:
+        return None
+    place = one.lanes.get(newest.number) if newest.flags & layout.P2P else one.place(newest)
+    return Open(newest.number, *place) if place is not None else None
+
+
+def _standing(those: Sequence[int], call: Open, ranks: Mapping[int, Rank]) -> tuple[str, Side]:
+    side = side_of(those, call, ranks)
+    come = "" if isinstance(call.lane, Lane) else f", and {_come(call.lane, call.number, ranks)}"
+    several = len(those) > 1
+    words = (
+        f"rank{'s' * several} {side.ranks} {'stand' if several else 'stands'} in {side.call} "
+        f"({which(call, those[0], ranks)}) at {place(side.path)}{come}"
+    )
+    return words, side
+
+
+def _come(group: str, number: int, ranks: Mapping[int, Rank]) -> str:
+    members = next((one.members[group] for one in ranks.values() if group in one.members), ())
     away = [rank for rank in members if rank in ranks and (
         group not in ranks[rank].groups or ranks[rank].groups[group].last < number)]  # fmt: skip
     if away:
-        come = f"rank{'s' * (len(away) > 1)} {format_ranks(away)} {'have' if len(away) > 1 else 'has'} not come to it"
-    else:
-        elsewhere = not set(members) <= ranks.keys()
-        come = f"all {'of this node ' * elsewhere}have come to it"
-    several = len(those) > 1
-    words = (
-        f"rank{'s' * several} {side.ranks} {'stand' if several else 'stands'} in {side.call} (call {number} of "
-        f"{name_of(group, ranks)}) at {place(path)}, and {come}"
-    )
-    return words, side
+        return f"rank{'s' * (len(away) > 1)} {format_ranks(away)} {'have' if len(away) > 1 else 'has'} not come to it"
+    return f"all {'of this node ' * (not set(members) <= ranks.keys())}have come to it"
 
 
 def _s(seconds: float) -> str:

@@ -31,6 +31,9 @@ _PHASES = {
     "forward": "forward",
 }
 
+#: Functions of torch that make a transfer, and wait for it.
+_BLOCKING = ("send", "recv")
+
 
 class Asked(NamedTuple):
     """What a call must agree on with its peers. `number` is 0 where that was not recorded."""
@@ -60,6 +63,7 @@ class Reading:
         self._asked: dict[tuple[int, int, int, int], Asked] = {}
         self._came: dict[int, Came] = {}
         self._paths: dict[int, tuple[Frame, ...]] = {}
+        self._blocks: dict[int, bool] = {}
 
     def asked(self, record: Record) -> Asked:
         key = (record.op, record.shape, record.peer, record.reduce_op)
@@ -74,8 +78,10 @@ class Reading:
         row = self._table.get(layout.SHAPE, {}).get(record.shape)
         shape = dict(zip(("in_sizes", "in_dtypes", "out_sizes", "out_dtypes"), row or (), strict=False))
         reduction = layout.REDUCTIONS[record.reduce_op] if record.reduce_op < len(layout.REDUCTIONS) else "?"
-        free = contract_of(op).agree == "nothing"
+        free = contract_of(op).agree == "nothing" and not record.flags & layout.P2P
         words = " ".join(filter(None, [op, reduction, *([] if free else _sizes(shape))]))
+        if record.flags & layout.P2P:
+            return Asked(0, words)
         if record.peer >= 0:
             words += f" (root: member {record.peer})"
         if not free and len(shape) < 4:
@@ -90,6 +96,16 @@ class Reading:
         if (known := self._came.get(stack)) is None:
             known = self._came[stack] = self._come(stack)
             self._paths[known.number] = known.frames
+        return known
+
+    def blocks(self, stack: int) -> bool:
+        """Whether a send or receive with this stack is one that returns only when it is over."""
+        if (known := self._blocks.get(stack)) is None:
+            numbers = self._table.get(layout.STACK, {}).get(stack, [])[1:2]
+            row = self._table.get(layout.FRAME, {}).get(numbers[0]) if numbers else None
+            known = self._blocks[stack] = (
+                row is not None and len(row) == 3 and row[0] in _BLOCKING and is_torch_frame(str(row[1]))
+            )
         return known
 
     def path(self, number: int) -> tuple[Frame, ...]:

@@ -21,9 +21,9 @@ MODULUS = 1 << 53
 LARGEST = 16 << 20
 
 Kind = Literal["desync", "order", "behind", "frozen", "missing", "storm"]
-"""desync: the same number of a group is another call. order: ranks wait for each other in two groups. missing: a call
-waits for a rank whose process is gone. behind: a rank makes no calls and the others go on. frozen: nothing moves
-anywhere. storm: calls pile up in flight, or the clocks of hosts are apart."""
+"""desync: the same number of a group is another call. order: ranks wait for each other, each in another call.
+missing: a call waits for a rank whose process is gone. behind: a rank makes no calls and the others go on. frozen:
+nothing moves anywhere. storm: calls pile up in flight, or the clocks of hosts are apart."""
 Certainty = Literal["certain", "likely", "possible"]
 State = Literal["runs", "waits", "stopped", "gone", "ended"]
 """waits: its newest call is open. ended: in order. gone: its process has ended otherwise."""

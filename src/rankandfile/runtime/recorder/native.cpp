@@ -42,6 +42,7 @@ struct Operator {
   int number, group, inputs, outputs, peer, sync, reduce_op;
   std::vector<int> splits;
   bool p2p, free_sizes;
+  int tag;
 };
 struct Group { uint32_t number = 0; uint64_t hash = 0, seq = 0, p2p_seq = 0, op_seq = 0; };
 struct Shape { uint32_t number = 0; uint64_t in = 0, out = 0, digest = 0; };
@@ -288,6 +289,7 @@ bool record(const Operator& op, const c10::IValue* arguments, Token& token) {
     body.reduce_op = op.reduce_op >= 0 ? reduce_op_of(arguments[op.reduce_op]) : 0;
     for (int at : op.splits)
       for (int64_t size : arguments[at].toIntVector()) body.splits = mix(body.splits + 1, uint64_t(size));
+    if (op.tag >= 0) body.splits = uint64_t(arguments[op.tag].toInt());
     body.kind = 1;
     body.op = uint8_t(op.number);
     body.flags = (op.p2p ? kP2P : 0) | (on_device(arguments[op.inputs]) ? kOnDevice : 0) | (capturing.load() ? kCaptured : 0);
@@ -388,9 +390,9 @@ void install(const std::vector<py::tuple>& operators) {
   for (const py::tuple& t : operators) {
     Operator op{t[0].cast<std::string>(), t[1].cast<int>(), t[2].cast<int>(), t[3].cast<int>(), t[4].cast<int>(),
                 t[5].cast<int>(), t[6].cast<int>(), t[7].cast<int>(), t[8].cast<std::vector<int>>(),
-                t[9].cast<bool>(), t[10].cast<bool>()};
+                t[9].cast<bool>(), t[10].cast<bool>(), t[11].cast<int>()};
     std::string name = op.name;
-    size_t arguments = t[11].cast<size_t>();
+    size_t arguments = t[12].cast<size_t>();
     library->impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(std::move(op), arguments)));
   }
   libraries.push_back(std::move(library));

@@ -39,6 +39,7 @@ class Operator:
     splits: tuple[int, ...]
     p2p: bool
     free_sizes: bool
+    tag: int
 
 
 def operators() -> list[tuple[Operator, Any]]:
@@ -72,4 +73,5 @@ def _operator(name: str, number: int, schema: Any) -> Operator:
         reduce_op=at("reduce_op"),
         p2p=name in ("send", "recv_", "recv_any_source_"),
         free_sizes=name in _FREE_SIZES,
+        tag=at("tag"),
     )

@@ -16,7 +16,7 @@ from typing import Any
 from rankandfile.runtime.recorder import tables as limits
 from rankandfile.runtime.recorder.operators import Operator
 from rankandfile.runtime.recorder.ring import Ring
-from rankandfile.runtime.recorder.stacks import Stacks
+from rankandfile.runtime.recorder.stacks import Stacks, waits_for_work
 from rankandfile.runtime.recorder.tables import (
     GroupCounters,
     Numbers,
@@ -72,6 +72,8 @@ class Recorder:
         stack, site, site_hash = self.stacks.of(sys._getframe(3))
         peer = arguments[operator.peer] if operator.peer >= 0 else -1
         splits = digest(repr([arguments[i] for i in operator.splits])) if operator.splits else 0
+        if 0 <= operator.tag < len(arguments):
+            splits = arguments[operator.tag] & limits.MASK
         flags = layout.P2P if operator.p2p else 0
         if inputs and not inputs[0].is_cpu:
             flags |= layout.ON_DEVICE
@@ -195,33 +197,20 @@ class Recorder:
         frame = sys._current_frames().get(main) if main is not None else None
         if frame is not None:
             where = self.stacks.of(frame)
-            self._note(layout.PULSE, 0, where, self._threads.of(main, lambda: [main, "MainThread"]), 0)
+            thread = self._threads.of(main, lambda: [main, "MainThread"])
+            self._note(layout.PULSE, 0, where, thread, flags=layout.SYNC if waits_for_work(frame) else 0)
 
-    def _note(self, kind: int, text: int, where: tuple[int, int, int], thread: int, count: int = 0) -> None:
+    def _note(
+        self, kind: int, text: int, where: tuple[int, int, int], thread: int, count: int = 0, flags: int = 0
+    ) -> None:
         stack, site, _ = where
         with self._lock:
             number = self.next_number()
             mono, wall = time.monotonic_ns(), time.time_ns()
             numbers = (
-                number,
-                mono,
-                wall,
-                0,
-                text,
-                count,
-                0,
-                0,
-                0,
-                0,
-                stack,
-                site,
-                0,
-                0,
-                thread,
-                self._step,
-                -1,
-            )
-            self.ring.put(number, layout.BODY.pack(*numbers, kind, 0, 0, 0))
+                number, mono, wall, 0, text, count, 0, 0, 0, 0, stack, site, 0, 0, thread, self._step, -1,
+            )  # fmt: skip
+            self.ring.put(number, layout.BODY.pack(*numbers, kind, 0, 0, flags))
 
     def group(self, group: Any) -> GroupCounters:
         """The group, with its counters."""

@@ -24,6 +24,9 @@ _OWN = str(PurePath(__file__).parent.parent)
 MOST = 20_000
 NOTHING = (0, 0, 0)
 
+#: The function of kernels.py in which a thread waits for a work object.
+WAIT = "wait_and_tell"
+
 #: What one stack is known by: code and instruction of each frame.
 Walked = tuple[int, ...]
 
@@ -112,6 +115,11 @@ class Stacks:
 def inner(file: str) -> bool:
     """Torch's own, the interpreter's, the recorder's: not of the program, nor of a framework that it uses."""
     return _INNER.search(file) is not None or file.startswith(_OWN)
+
+
+def waits_for_work(frame: FrameType) -> bool:
+    """Whether a thread, by its innermost frame, stands in the wait of a work object."""
+    return frame.f_code.co_name == WAIT and frame.f_code.co_filename.startswith(_OWN)
 
 
 def site_hash(file: str, line: int, function: str) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankandfile.runtime.recorder.ring import Ring
 
-_MASK = (1 << 64) - 1
+MASK = (1 << 64) - 1
 _PRIME = 0x9E3779B97F4A7C15
 
 #: Groups and kinds of size that are remembered; a job of ragged batches would fill the memory with them.
@@ -82,7 +82,7 @@ def digest(text: str) -> int:
 
 def rolled(before: int, contract: int) -> int:
     """The rolling hash of a group after one more call."""
-    return ((before ^ contract) * _PRIME + 1) & _MASK
+    return ((before ^ contract) * _PRIME + 1) & MASK
 
 
 def dtype_name(dtype: Any) -> str:
