@@ -81,7 +81,12 @@ WRONG = [
 ]  # fmt: skip
 #: The same, in sends and receives.
 PASSING = ["left_out", "wrong_peer", "once_more", "too_large", "all_receive", "begun"]
-HEALTHY = (("wrong.py", "healthy"), ("passing.py", "healthy"), ("legal.py", "all"))
+HEALTHY = (
+    ("wrong.py", "healthy"),
+    ("passing.py", "healthy"),
+    ("legal.py", "all"),
+    ("passing_legal.py", "all"),
+)
 RANKS_OF = {"order": 2, "extra": 2, "skip": 4}
 ODD = "rank 1 "
 
@@ -113,7 +118,9 @@ def _run(
         for text in process.stdout:
             if text.startswith("WRONG "):
                 wrong = wrong or float(text.split()[1])
-            if text.startswith(("raf: rank 1 has ended", "raf: ranks")) and line is None:
+            # Of a healthy one, whatever is said is too much.
+            tells = "raf: " if seconds else ("raf: rank 1 has ended", "raf: ranks")
+            if text.startswith(tells) and line is None:
                 told, line = time.time(), text.strip()
                 process.terminate()
                 time.sleep(0.3)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
-from support.capture.recorded import Recorded, job
+from support.capture.recorded import WORLD, Recorded, job
 
 from rankandfile.capture.sentinel.sentinel import Sentinel
 from rankandfile.capture.sentinel.telling_slow import frozen
@@ -117,16 +117,18 @@ def test_a_wait_for_what_was_begun(tmp_path: Path) -> None:
     assert (found.kind, found.ranks) == ("order", "0,1")
 
 
-@pytest.mark.parametrize("over", [True, False])
-def test_what_is_over_on_the_other_side_is_waited_for_no_more(tmp_path: Path, over: bool) -> None:
-    """A send of which nobody has asked whether it is over: its receive is, or is not."""
+@pytest.mark.parametrize(("over", "later"), [(True, 1.5), (False, 1.5), (True, 0.3)])
+def test_what_is_over_on_the_other_side_is_waited_for_no_more(
+    tmp_path: Path, over: bool, later: float
+) -> None:
+    """A send of which nobody has asked whether it is over: its receive is, for long enough, or is not."""
     ranks = job(tmp_path, 2)
     ranks[0].transfer("send", 1, blocks=False, done=False, ago=2.0)
     ranks[0].transfer("recv_", 1, 40, blocks=False, done=False, ago=2.0)
     ranks[1].transfer("recv_", 0, blocks=False, done=over, ago=2.0)
     ranks[1].call(60, done=False, ago=2.0)
-    ranks[0].pulse(waits=True, ago=-1.0)
-    assert [one.kind for one in watched(tmp_path)] == ["order"] * over
+    ranks[0].pulse(waits=True, ago=-later)
+    assert [one.kind for one in watched(tmp_path)] == ["order"] * (over and later > 1)
 
 
 def test_what_everybody_may_send_and_nobody_can(tmp_path: Path) -> None:
@@ -220,12 +222,37 @@ def a_group_that_was_not_told(ranks: list[Recorded]) -> None:
         stand(rank, "recv_", 1 - number)
 
 
+def in_another_order(ranks: list[Recorded]) -> None:
+    """Who is which member of a group is not what its list says."""
+    everybody = range(len(ranks))
+    for number, rank in enumerate(ranks[:2]):
+        rank.group(2, "2", "turned", everybody, turned=True)
+        rank.transfer("recv_", 1 - number, group=2)
+        stand(rank, "recv_", 1 - number, group=2)
+
+
+def called_nothing_in_the_group(ranks: list[Recorded]) -> None:
+    """So it may be another member than it seems."""
+    ranks[0].group(2, "2", "turned", [0, 1])
+    stand(ranks[0], "recv_", 1, group=2)
+    stand(ranks[1], "recv_", 0)
+
+
+def another_thread_sends(ranks: list[Recorded]) -> None:
+    for number, rank in enumerate(ranks[:2]):
+        rank.thread = 2
+        rank.transfer("send", 1 - number, group=WORLD)
+        rank.transfer("recv_", 1 - number, group=WORLD)
+        rank.thread = 1
+        stand(rank, "recv_", 1 - number)
+
+
 @pytest.mark.parametrize(
     "program",
     [
         a_stage_computes, more_micro_batches, begun_and_not_waited_for, waits_for_one_that_comes, tags_in_any_order,
         room_to_spare, a_send_that_is_over_and_not_noticed, of_a_group_that_was_not_told, records_are_lost,
-        a_group_that_was_not_told,
+        a_group_that_was_not_told, in_another_order, called_nothing_in_the_group, another_thread_sends,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("size", [2, 4])
@@ -248,6 +275,34 @@ def test_a_wait_that_is_over_tells_nothing(tmp_path: Path) -> None:
     assert not [
         one for after in (0.0, 2.0, 2.5) for one in sentinel.look(look(tmp_path), time.time() + after)
     ]
+
+
+@pytest.mark.parametrize("let_go", [True, False])
+def test_what_is_not_in_the_ring_any_more_may_be_waited_for(tmp_path: Path, let_go: bool) -> None:
+    ranks, sentinel = job(tmp_path, 2), Sentinel()
+    for number, rank in enumerate(ranks):
+        rank.transfer("recv_", 1 - number, tag=1, blocks=False, done=not let_go, ago=9.0)
+    sentinel.look(look(tmp_path))
+    for rank in ranks:  # as many as do not push out what was not read yet
+        for _ in range(500):
+            rank.pulse(waits=False, ago=9.0)
+    sentinel.look(look(tmp_path))
+    for number, rank in enumerate(ranks):
+        for _ in range(20):
+            rank.pulse(waits=False, ago=9.0)
+        rank.transfer("recv_", 1 - number, blocks=False, done=False, ago=2.0)
+        rank.pulse(waits=True, ago=-1.0)
+    found = [one for after in (0.0, 2.0, 2.5) for one in sentinel.look(look(tmp_path), time.time() + after)]
+    assert [one.kind for one in found] == ["order"] * (not let_go)
+
+
+def test_who_gives_no_sign_of_life_may_be_past_the_call(tmp_path: Path) -> None:
+    """It holds Python's lock: nobody has asked whether its send is over."""
+    ranks, sentinel = job(tmp_path, 2), Sentinel()
+    for number, rank in enumerate(ranks):
+        stand(rank, "recv_", 1 - number)
+    after = (0.0, 4.0, 4.5, 9.0)
+    assert not [one for seconds in after for one in sentinel.look(look(tmp_path), time.time() + seconds)]
 
 
 LANE = Lane("g", 0, 0, 1, 0, False)

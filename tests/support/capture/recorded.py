@@ -11,6 +11,7 @@ from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import layout
 
 WORLD = 1
+TORCH = "/x/site-packages/torch/distributed/distributed_c10d.py"
 
 
 class Recorded:
@@ -18,15 +19,19 @@ class Recorded:
         self._ring = Ring(folder / f"raf-rank{rank}-attempt0-1-{os.getpid()}-{rank}.ring", capacity=512)
         self._ring.set_rank(rank, size)
         self._rank, self._number = rank, 0
+        self.thread = 1
         self._seq: dict[int, int] = {}
         self._shapes: dict[tuple[int, ...], int] = {}
         self._p2p_seq: dict[int, int] = {}
-        self._stacks: dict[tuple[tuple[int, ...], str], int] = {}
+        self._stacks: dict[tuple[tuple[int, ...], tuple[str, ...]], int] = {}
         self.group(WORLD, "0", "default_pg", range(size))
 
-    def group(self, number: int, name: str, description: str, members: Sequence[int]) -> None:
+    def group(
+        self, number: int, name: str, description: str, members: Sequence[int], turned: bool = False
+    ) -> None:
+        """`turned`: its first member is the last one that is told."""
         if self._rank in members:
-            place = list(members).index(self._rank)
+            place = list(members)[:: -1 if turned else 1].index(self._rank)
             row = [number, name, description, list(members), "gloo", place, len(members)]
             self._ring.add(layout.GROUP, row)
 
@@ -45,8 +50,8 @@ class Recorded:
     ) -> None:  # fmt: skip
         """A send, or a receive (`recv_`; of anybody, `recv_any_source_`); `blocks` as torch's `send` and `recv` do."""
         seq = self._p2p_seq[group] = self._p2p_seq.get(group, 0) + 1
-        torch = op.split("_")[0] if blocks else "i" + op.split("_")[0]
-        stack = self._stack((line,), torch)
+        name = op.split("_")[0]
+        stack = self._stack((line,), ("i" + name, name) if blocks else ("i" + name,))
         self._put(op, stack, size, peer, group, (self._seq.get(group, 0), seq, tag), 0, layout.P2P, done, ago)
 
     def pulse(self, waits: bool, ago: float = 0.0) -> None:
@@ -60,14 +65,15 @@ class Recorded:
     def beat(self) -> None:
         self._ring.beat()
 
-    def _stack(self, lines: tuple[int, ...], torch: str = "") -> int:
+    def _stack(self, lines: tuple[int, ...], torch: tuple[str, ...] = ()) -> int:
+        """Its innermost frames are these functions of torch."""
         if (lines, torch) not in self._stacks:
             self._stacks[lines, torch] = len(self._stacks) + 1
             for line in lines:
                 self._ring.add(layout.FRAME, [line, f"f{line}", "/home/me/train.py", line])
-            inner = [1000 + len(self._stacks)] if torch else []
-            if torch:
-                self._ring.add(layout.FRAME, [*inner, torch, "/x/site-packages/torch/distributed/c10d.py", 9])
+            inner = [1000 + 2 * len(self._stacks) + one for one in range(len(torch))]
+            for number, name in zip(inner, torch, strict=True):
+                self._ring.add(layout.FRAME, [number, name, TORCH, 9])
             self._ring.add(layout.STACK, [self._stacks[lines, torch], lines[0], *inner, *lines])
         return self._stacks[lines, torch]
 
@@ -83,7 +89,7 @@ class Recorded:
         wall, (seq, p2p_seq, splits) = time.time_ns() - int(ago * 1e9), seqs
         numbers = (self._number, 1, wall, 0, 4, 4, splits, seq, p2p_seq, seq, stack, 1, self._shapes[size])
         body = layout.BODY.pack(
-            *numbers, group, 1, 0, peer, layout.CALL, layout.OPERATORS.index(op), reduces, flags
+            *numbers, group, self.thread, 0, peer, layout.CALL, layout.OPERATORS.index(op), reduces, flags
         )
         at = self._ring.put(self._number, body)
         if done:

@@ -9,7 +9,16 @@ from pathlib import Path
 
 from rankandfile.capture.sentinel.history import Call, History
 from rankandfile.capture.sentinel.tail import Tail
-from rankandfile.capture.sentinel.transfers import ANYBODY, SEND, Lane, Transfer, Transfers, size_of
+from rankandfile.capture.sentinel.transfers import (
+    ANYBODY,
+    MOST_THREADS,
+    RECEIVE_ANY,
+    SEND,
+    Lane,
+    Transfer,
+    Transfers,
+    size_of,
+)
 from rankandfile.capture.sentinel.words import Reading, number_of
 from rankandfile.capture.watch.processes import environment
 from rankandfile.capture.watch.rings import NO_RING, Seen
@@ -20,6 +29,8 @@ from rankandfile.wire.layout import Record
 
 #: What all ranks of a program were told alike, and those of another one beside it were not.
 _TOLD = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "WORLD_SIZE")
+#: So many groups the recorder remembers.
+MOST_GROUPS = 10_000
 
 
 @dataclass
@@ -50,8 +61,8 @@ class Rank:
     """Of open sends and receives: by number in the ring, the lane, and their number there."""
     made: dict[str, int] = field(default_factory=dict)
     """How often a group was made anew."""
-    threads: dict[tuple[int, bool], int] = field(default_factory=dict)
-    """Who made the newest call, by number of the group and whether it was a send or receive."""
+    threads: dict[int, int] = field(default_factory=dict)
+    """Who made the newest collective, by number of the group."""
     _transfers_seen: dict[int, int] = field(default_factory=dict)
     _ids: dict[int, tuple[str, int]] = field(default_factory=dict)
     """By number in the ring: the group, and how many calls were made on those of its name before."""
@@ -59,6 +70,7 @@ class Rank:
     def look(self, now: float) -> None:
         """Raises OSError where the ring is gone."""
         new = self.tail.read()
+        self.transfers.blind |= self.tail.lost
         if self.tail.over:
             self.moved = now
         for record in new:
@@ -73,7 +85,6 @@ class Rank:
             if record.kind == layout.CALL:
                 self.calls += 1
                 self.newest = record
-                self.threads[record.group, bool(record.flags & layout.P2P)] = record.thread
                 self._add(record)
         for record, raised in self.tail.over:
             if record.flags & layout.P2P:
@@ -91,6 +102,7 @@ class Rank:
         if record.flags & layout.P2P:
             self._transfer(record)
             return
+        self.threads[record.group] = record.thread
         if not self._known(record.group):
             return
         group, before = self._ids[record.group]
@@ -108,12 +120,13 @@ class Rank:
             self._transfers_seen.get(record.group, 0) + 1,
             record.p2p_seq,
         )
-        if record.p2p_seq != expected or not self._known(record.group):
+        if len(self.transfers.threads) < MOST_THREADS:
+            self.transfers.threads.add(record.thread)
+        peer = self._peer(record)
+        if record.p2p_seq != expected or peer is None or record.flags & layout.CAPTURED:
             self.transfers.blind = True
             return
-        group, _ = self._ids[record.group]
-        members, device = self.members[group], bool(record.flags & layout.ON_DEVICE)
-        peer = members[record.peer] if 0 <= record.peer < len(members) else ANYBODY
+        group, device = self._ids[record.group][0], bool(record.flags & layout.ON_DEVICE)
         ends = (self.rank, peer) if record.op == SEND else (peer, self.rank)
         # Transfers of a device have no tags: what a program gives is not looked at.
         lane = Lane(group, self.made[group], *ends, 0 if device else record.splits, device)
@@ -124,6 +137,16 @@ class Rank:
         )
         if number:
             self.lanes[record.number] = lane, number
+
+    def _peer(self, record: Record) -> int | None:
+        """The rank with which a transfer is; None where nothing tells."""
+        # Of ever more groups, those in use are told anew, and counted anew, on each rank at another time.
+        if not self._known(record.group) or record.group > MOST_GROUPS:
+            return None
+        if record.op == RECEIVE_ANY:
+            return ANYBODY
+        members = self.members[self._ids[record.group][0]]
+        return members[record.peer] if 0 <= record.peer < len(members) else None
 
     def _known(self, number: int) -> bool:
         """Not a group whose members are not told: it could be any of its name."""
@@ -138,6 +161,8 @@ class Rank:
             self._ids[number] = group, before
             self.made[group] = self.made.get(group, -1) + 1
             self.members[group] = members
+            # Members are told in order; where a group has another one, peers are others than they seem.
+            self.transfers.blind |= (row[4], self.rank) not in enumerate(members)
             self.told[group] = Group(
                 id=group, name=name, description=description, size=len(members), members=format_ranks(members)
             )

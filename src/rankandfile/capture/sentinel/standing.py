@@ -15,6 +15,10 @@ STANDS_S = 1.0
 #: For so long the recorder has asked whether a send is over. It may be, with nobody to receive it, and then its process
 #: may be too busy to say so.
 ASKED_S = 0.5
+#: Without a sign of life for so long, a process may be past the call, and too busy to say so.
+SILENT_S = 3.0
+#: The group of all ranks, as torch calls it: its members are in order.
+WORLD = "default_pg"
 #: What a rank may have begun, and wait for any of it.
 MOST_BEGUN = 64
 
@@ -27,11 +31,11 @@ def waits_of(one: Rank, ranks: Mapping[int, Rank], now: float) -> Waits | None:
     since = newest.wall_ns / 1e9
     if now - max(since, one.moved) < STANDS_S:
         return None
-    if newest.number in one.tail.open and (_waited_for(newest) or _blocks(one, newest)):
+    if newest.number in one.tail.open and (_waited_for(newest) or _blocks(one, newest, now)):
         return _waits(one, [newest], ranks, now, sure=True)
-    if _in_wait(one, newest):
+    if (seen := _in_wait(one, newest)) is not None:
         begun = list(one.tail.open.values())
-        return _waits(one, begun, ranks, now, sure=True) if 0 < len(begun) <= MOST_BEGUN else None
+        return _waits(one, begun, ranks, seen, sure=True) if 0 < len(begun) <= MOST_BEGUN else None
     if newest.number in one.tail.open and not newest.flags & layout.P2P:
         return _waits(one, [newest], ranks, now, sure=False)
     return None
@@ -42,43 +46,50 @@ def _waited_for(record: Record) -> bool:
     return record.flags & (layout.SYNC | layout.ON_DEVICE | layout.P2P) == layout.SYNC
 
 
-def _blocks(one: Rank, record: Record) -> bool:
+def _blocks(one: Rank, record: Record, now: float) -> bool:
     """A send or receive in host memory that does not return before it is over."""
     if record.flags & (layout.P2P | layout.ON_DEVICE) != layout.P2P or not one.reading.blocks(record.stack):
         return False
     head = one.tail.header
-    return head is not None and head.beat_ns - record.wall_ns >= ASKED_S * 1e9
+    if head is None or head.beat_ns - record.wall_ns < ASKED_S * 1e9:
+        return False
+    return now - head.beat_ns / 1e9 < SILENT_S
 
 
-def _in_wait(one: Rank, newest: Record) -> bool:
-    """Its last sign of life says that the thread of its calls waits for something that was begun."""
+def _in_wait(one: Rank, newest: Record) -> float | None:
+    """When its last sign of life said that the thread of its calls waits for something that was begun."""
     pulse = one.pulse
     if pulse is None or pulse.number < newest.number or not pulse.flags & layout.SYNC:
-        return False
-    # What ended after it may be what it was waiting for.
-    return pulse.thread == newest.thread and pulse.wall_ns / 1e9 > one.moved
+        return None
+    # What ended after it may be what it was waiting for; and so may what is not in the ring any more.
+    seen = pulse.wall_ns / 1e9
+    return seen if pulse.thread == newest.thread and seen > one.moved and not one.tail.let_go else None
 
 
 def _waits(
-    one: Rank, records: list[Record], ranks: Mapping[int, Rank], now: float, sure: bool
+    one: Rank, records: list[Record], ranks: Mapping[int, Rank], seen: float, sure: bool
 ) -> Waits | None:
+    """`seen`: when it was last known to stand there."""
     calls = [
-        call for record in records if not _over(one, record, ranks, now) for call in _open(one, record, ranks)
+        call
+        for record in records
+        if not _over(one, record, ranks, seen)
+        for call in _open(one, record, ranks)
     ]
     newest = records[-1]
-    alone = set(one.threads.values()) <= {newest.thread}
+    alone = {*one.threads.values(), *one.transfers.threads} <= {newest.thread}
     return Waits(one.rank, tuple(calls), newest.wall_ns / 1e9, sure and alone) if calls else None
 
 
-def _over(one: Rank, record: Record, ranks: Mapping[int, Rank], now: float) -> bool:
-    """A transfer that nobody has asked about yet, and whose other half is over for a while: so is this one."""
+def _over(one: Rank, record: Record, ranks: Mapping[int, Rank], seen: float) -> bool:
+    """A transfer that nobody has asked about yet, and whose other half was over for a while: so was this one."""
     lane, number = one.lanes.get(record.number, (None, 0))
     if lane is None or counted(one, lane, ranks) is None:
         return False
     sends = lane.source == one.rank
     peer = ranks[lane.target if sends else lane.source].transfers
     half = (peer.receives if sends else peer.sends).get(lane)
-    return half is not None and half.over >= number and now - half.over_at >= STANDS_S
+    return half is not None and half.over >= number and seen - half.over_at >= STANDS_S
 
 
 def _open(one: Rank, record: Record, ranks: Mapping[int, Rank]) -> Iterator[Open]:
@@ -125,6 +136,9 @@ def counted(one: Rank, lane: Lane, ranks: Mapping[int, Rank]) -> int | None:
     other = lane.target if sends else lane.source
     peer = ranks.get(other)
     if peer is None or other == one.rank or one.transfers.blind:
+        return None
+    # Who has called nothing in a group has not said which of its members it is.
+    if lane.group not in peer.made and one.told[lane.group].description != WORLD:
         return None
     if peer.made.get(lane.group, lane.made) != lane.made:
         return None

@@ -29,6 +29,8 @@ class Tail:
     """Number of the newest record that was read."""
     lost: bool = False
     """Records were overwritten before they were read."""
+    let_go: bool = False
+    """Calls were overwritten before they were over."""
     over: list[tuple[Record, bool]] = field(default_factory=list)
     """Calls that were found to be over with the last reading, and whether they raised."""
     header: Header | None = None
@@ -56,6 +58,7 @@ class Tail:
         self.over = []
         for number in [number for number in self.open if number < oldest]:
             del self.open[number]
+            self.let_go = True
         for number in list(self.open)[:MOST_OPEN]:
             place = header.header_size + (number - 1) % header.capacity * layout.RECORD_SIZE
             self._look_again(number, os.pread(fd, layout.RECORD_SIZE, place))

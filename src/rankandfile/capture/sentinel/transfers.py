@@ -17,6 +17,8 @@ from rankandfile.wire.layout import OPERATORS
 #: Lanes of a rank that are counted: a program that makes up a tag for each step has no end of them. Of each, so many
 #: transfers are kept whose sizes are not compared yet.
 MOST_LANES, KEPT = 4096, 16
+#: Threads that are told apart.
+MOST_THREADS = 16
 #: In place of a rank: the receive takes what comes, from whomever.
 ANYBODY = -1
 
@@ -80,8 +82,10 @@ class Transfers:
     receives: dict[Lane, Queue] = field(default_factory=dict)
     new: set[Lane] = field(default_factory=set)
     """Lanes in which something was asked for since somebody has looked."""
+    threads: set[int] = field(default_factory=set)
+    """Who has made any; of very many, some."""
     blind: bool = False
-    """Some were not seen, or failed: no number can be trusted any more."""
+    """Some were not seen, or failed, or nobody knows with whom they were: no number can be trusted any more."""
 
     def add(self, op: int, lane: Lane, transfer: Transfer) -> int:
         """Its number in its lane; 0 where it is not counted."""

@@ -31,8 +31,8 @@ _PHASES = {
     "forward": "forward",
 }
 
-#: Functions of torch that make a transfer, and wait for it.
-_BLOCKING = ("send", "recv")
+#: Functions of torch that make a transfer, and wait for it; and where they are.
+_BLOCKING, _THEIR_FILE = ("send", "recv"), "distributed_c10d.py"
 
 
 class Asked(NamedTuple):
@@ -101,12 +101,18 @@ class Reading:
     def blocks(self, stack: int) -> bool:
         """Whether a send or receive with this stack is one that returns only when it is over."""
         if (known := self._blocks.get(stack)) is None:
-            numbers = self._table.get(layout.STACK, {}).get(stack, [])[1:2]
-            row = self._table.get(layout.FRAME, {}).get(numbers[0]) if numbers else None
-            known = self._blocks[stack] = (
-                row is not None and len(row) == 3 and row[0] in _BLOCKING and is_torch_frame(str(row[1]))
-            )
+            known = self._blocks[stack] = self._has_blocking(stack)
         return known
+
+    def _has_blocking(self, stack: int) -> bool:
+        """Among torch's own frames, the innermost ones: `send` may call `isend`, each in a wrapper that logs."""
+        for number in self._table.get(layout.STACK, {}).get(stack, [])[1:]:
+            row = self._table.get(layout.FRAME, {}).get(number)
+            if row is None or len(row) != 3 or not is_torch_frame(str(row[1])):
+                return False
+            if row[0] in _BLOCKING and str(row[1]).endswith(_THEIR_FILE):
+                return True
+        return False
 
     def path(self, number: int) -> tuple[Frame, ...]:
         """The program's frames of a path that was worked out before."""
