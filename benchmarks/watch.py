@@ -86,6 +86,7 @@ HEALTHY = (
     ("passing.py", "healthy"),
     ("legal.py", "all"),
     ("passing_legal.py", "all"),
+    ("training.py", "all"),
 )
 RANKS_OF = {"order": 2, "extra": 2, "skip": 4}
 ODD = "rank 1 "

@@ -16,10 +16,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.torch, pytest.mark.lab]
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "watching"
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *words: str, ranks: int = 3) -> subprocess.CompletedProcess[str]:
     raf = [sys.executable, "-m", "rankandfile", "run", "--no-unicode", "--out", str(folder / "case")]
     options, program = words[: words.index("--")], words[words.index("--") + 1 :]
-    launch = [sys.executable, str(PROGRAMS / "launch.py"), "3", str(PROGRAMS / program[0]), *program[1:]]
+    launch = [
+        sys.executable,
+        str(PROGRAMS / "launch.py"),
+        str(ranks),
+        str(PROGRAMS / program[0]),
+        *program[1:],
+    ]
     command = [*raf, *options, "--", *launch]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
 
@@ -89,8 +95,20 @@ def test_sends_and_receives_that_cannot_end(tmp_path: Path, how: str, kind: str,
     assert found["certainty"] == ("certain" if kind == "desync" else "likely")
 
 
-def test_sends_and_receives_that_take_their_time_are_not_told(tmp_path: Path) -> None:
-    """All those programs without what goes wrong, and stages that wait for long."""
+@pytest.mark.parametrize(
+    ("program", "what", "ranks"),
+    [
+        ("passing.py", "healthy", 3),
+        ("passing_legal.py", "all", 4),
+        ("passing_legal.py", "of_a_group_in_another_order", 4),
+        ("passing_legal.py", "in_threads", 4),
+        ("training.py", "all", 4),
+    ],
+)
+def test_sends_and_receives_that_take_their_time_are_not_told(
+    tmp_path: Path, program: str, what: str, ranks: int
+) -> None:
+    """Programs as those above without what goes wrong, and much else that is legal, with stages that wait for long."""
     pytest.importorskip("torch")
-    done = run(tmp_path, "--", "passing.py", "healthy", "20")
+    done = run(tmp_path, "--", program, what, "20", ranks=ranks)
     assert done.returncode == 0 and "raf:" not in done.stderr, done.stderr
