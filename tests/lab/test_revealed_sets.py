@@ -24,7 +24,11 @@ WRONG = {"practice-10b": ("case-08",)}
 #: What is not mended yet, by form of evidence. These lists only ever get shorter.
 #: Of case-01 the first call that was left out is named now, long before the one that its truth tells.
 EARLIER = "practice-14b/case-01: call"
+#: The right line stood below a sentence that was false (that two ranks were at work all the time); now those two are
+#: named by where they stand, and that line is told.
+AT_WORK = "practice-17a/case-03"
 LOST = {
+    "stacks, logs and sources": [f"{AT_WORK}: {question}" for question in ("file", "call")],
     # Two of four ranks went one way: who of them was wrong, no earlier round tells.
     "all evidence and sources": ["round-1/b10-vision-towers: culprits", EARLIER],
     # Lantern's two ranks: the one that was named with the cause was innocent; without the source nobody is now.
@@ -45,7 +49,9 @@ LOST = {
     ],
     # The culprit is named now, by the call that it is in; before, nobody, by the place of the one that it left out.
     # Of round-9a's case-04 an innocent rank was named with the cause.
+    # Of practice-17a's case-02 innocent ranks were named, at the right line.
     "culprit's dump lost": [
+        *(f"practice-17a/case-02: {question}" for question in ("file", "line", "condition")),
         "round-4b/b07-falcon-pipe: call",
         "round-9a/case-04: cause",
         "round-7b/toxicity-probe: line",
@@ -54,6 +60,7 @@ LOST = {
     # Who is further on may as well have left its message out: suspects, where the receiver was blamed.
     # Two of eight ranks wait in a smaller group's call: without its members it is not told which side is wrong.
     "stacks and logs only": [
+        *(f"{AT_WORK}: {question}" for question in ("file", "line", "condition", "call")),
         "round-4b/b07-falcon-pipe: call",
         "round-7b/three-stage: culprits",
         "round-7b/three-stage: call",

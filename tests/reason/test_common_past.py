@@ -51,6 +51,20 @@ def test_a_round_of_one_kind_of_call_says_nothing_of_what_is_due() -> None:
     assert (blamed(verdict), suspected(verdict)) == ([], [])
 
 
+def test_sizes_that_the_data_make_do_not_tell_where_in_the_round_all_are() -> None:
+    """The last two images were as large as the last two of an earlier round: this one is not over for that."""
+
+    def images(*sizes: int) -> list[Step]:
+        meet = Call(WORLD, "all_reduce", 1, "evaluate.py:30")
+        return [s for size in sizes for s in (meet, Call(WORLD, "all_gather", size, "evaluate.py:33"))]
+
+    before = [*images(1, 2, 3, 4), SUM, *images(5, 7, 7, 7), SUM, *images(7, 7)]
+    programs: dict[int, list[Step]] = {0: [*before, *images(9, 4), SUM], 1: [*before, SUM]}
+    told = Witnesses(case_of(Job({WORLD: [0, 1]}, programs), lost=[1]))
+    verdict = best(said(told, 1, len(before) + 1, SUM))
+    assert 0 not in blamed(verdict) + suspected(verdict), verdict.sentence
+
+
 PART = Call("1", "all_reduce", 10, "average.py:5")
 ALL = Call(WORLD, "all_gather", 4, "meet.py:14")
 IN_PART = [("all_reduce", C10D, 3252), ("average", "/workspace/average.py", 5)]

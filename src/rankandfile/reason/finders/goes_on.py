@@ -43,6 +43,15 @@ def goes_on(facts: Facts, group: int, slot: int, parts: Sequence[Sequence[Reques
         return None
     if len({(claim.asked[0], claim.site) for claim in claims}) == 1:
         return _as_large_as_before(past, parts)
+    found = _fits(past, parts)
+    if found is None:
+        return None
+    # Sizes that the data make lead to whatever round had the same ones last: without them the same must come of it.
+    bare = _fits([_bare(claim) for claim in past], [[_bare(claim) for claim in side] for side in parts])
+    return found if bare is None or bare.side == found.side else None
+
+
+def _fits(past: Sequence[Request], parts: Sequence[Sequence[Request]]) -> GoesOn | None:
     kinds: list[Request] = []
     tokens = np.array([_token(kinds, claim) for claim in past], dtype=np.uint64)
     expected = due(tokens, 1)
@@ -55,6 +64,10 @@ def goes_on(facts: Facts, group: int, slot: int, parts: Sequence[Sequence[Reques
         return None
     others = [claim for i, side in enumerate(parts) if i != fits[0] for claim in side]
     return GoesOn(fits[0], all(any(same(known, claim) for known in kinds) for claim in others))
+
+
+def _bare(claim: Request) -> Request:
+    return claim._replace(asked=(claim.asked[0], None))
 
 
 def _token(kinds: list[Request], claim: Request) -> int:
