@@ -53,8 +53,10 @@ def test_what_a_rank_is_about_to_do_is_never_done(ranks: Ranks) -> None:
     assert "planned: allreduce from plan_programs.py:" in found[1].message
 
 
-def test_decisions_are_everybodys(ranks: Ranks) -> None:
-    found = ranks.run(3, programs.decided)
+@pytest.mark.parametrize("libuv", ["0", "1"])
+def test_decisions_are_everybodys(ranks: Ranks, libuv: str) -> None:
+    """Whichever server the job's store has: the two wake those who wait for a key on different occasions."""
+    found = ranks.run(3, programs.decided, limit=60, USE_LIBUV=libuv)
     assert found[0].returned == found[1].returned == found[2].returned
     made = found[0].returned
     assert [step["stop"] for step in made] == [False] * 5 + [True]
@@ -77,7 +79,25 @@ def test_a_wish_that_nobody_declared_is_refused() -> None:
         Plan(stop="some")  # type: ignore[arg-type]
 
 
+class TestMessages:
+    @pytest.mark.parametrize("how", ["right", "varies"])
+    def test_the_same_in_each_step_or_declared_to_vary(self, ranks: Ranks, how: str) -> None:
+        assert [rank.returned for rank in ranks.run(3, programs.messages, how)] == [[0]] * 3
+
+    def test_one_more_is_out_of_plan_and_not_sent(self, ranks: Ranks) -> None:
+        found = ranks.run(3, programs.messages, "sends more", limit=60)
+        assert found[1].raised == "OutOfPlan" and found[1].odd == [1]
+        assert "step 5: message 3 from rank 1 to rank 0 on world [0-2] is out of plan" in found[1].message
+
+
 class TestWithoutDeclaredSteps:
+    @pytest.mark.parametrize("program", ["pipeline", "from_anybody"])
+    def test_messages_in_any_order_are_let_through(self, ranks: Ranks, program: str) -> None:
+        found = ranks.run(3, programs.undeclared, program)
+        assert found[0].returned and [rank.returned for rank in found] == [found[0].returned] * 3, found[
+            0
+        ].out
+
     def test_a_healthy_program_is_let_through(self, ranks: Ranks) -> None:
         found = ranks.run(3, programs.undeclared, "healthy")
         assert [rank.returned for rank in found] == [programs.STEPS] * 3, found[0].out
@@ -89,9 +109,24 @@ class TestWithoutDeclaredSteps:
             ("other_reduction", "not about to make the same call"),
             ("skips", "not about to make the same call"),
             ("sends_nothing", "wait for each other in different calls"),
+            ("short_pipeline", "wait for each other in different calls"),
         ],
     )
     def test_who_goes_another_way_is_told(self, ranks: Ranks, program: str, text: str) -> None:
         begin = time.monotonic()
         all_end(ranks.run(2 if program == "inverts" else 3, programs.undeclared, program, limit=60), text)
         assert time.monotonic() - begin < 60
+
+    def test_who_waits_for_messages_across_a_broadcast_is_told_and_nobody_innocent_blamed(
+        self, ranks: Ranks
+    ) -> None:
+        found = ranks.run(3, programs.undeclared, "early_pipeline", limit=60)
+        for rank in found:
+            assert rank.raised == "OutOfPlan" or rank.exit == ENDED, rank.out
+            assert "recv from plan_programs.py:" in told(rank) and "broadcast from" in told(rank)
+            assert "ranks 0" not in told(rank) and "rank 2 left" not in told(rank)
+
+    def test_what_is_longer_than_its_place_is_not_sent(self, ranks: Ranks) -> None:
+        found = ranks.run(2, programs.undeclared, "sends_too_much", limit=60)
+        assert {rank.raised for rank in found if rank.exit != ENDED} == {"OutOfPlan"}
+        assert all("16 bytes are sent, and 8 taken" in told(rank) for rank in found)

@@ -59,6 +59,29 @@ def loop(how: str) -> list[Any]:
     return [done, plan._gate.failures if plan._gate else -1]
 
 
+def messages(how: str) -> list[Any]:
+    """Declared steps in which rank 0 sends to rank 1, which answers."""
+    rank = join()
+    plan = Plan()
+    if how == "varies":
+        plan.dynamic("send", "recv")
+    for n in range(STEPS):
+        wrong = rank == WRONG and n == WRONG_AT
+        with plan.step(n):
+            for _ in range(2 + (n % 3 if how == "varies" else 0)):
+                if rank == 0:
+                    dist.send(torch.ones(4), 1)
+                    dist.recv(torch.ones(4), 1)
+                if rank == 1:
+                    dist.recv(torch.ones(4), 0)
+                    dist.send(torch.ones(4), 0)
+            if how == "sends more" and wrong:
+                dist.isend(torch.ones(4), 0)
+            dist.all_reduce(torch.ones(1))
+    dist.barrier()
+    return [plan._gate.failures if plan._gate else -1]
+
+
 def decided() -> list[Any]:
     """Every wish is one rank's own; what comes of it is everybody's."""
     rank = join()
@@ -124,6 +147,78 @@ def _healthy(rank: int) -> int:
         if n == 4:
             time.sleep(0.3 * rank)
     dist.barrier()
+    return STEPS
+
+
+def _pipeline(rank: int, short: bool = False, early: bool = False) -> int:
+    """Activations go down the ranks, gradients come back, and nothing that is sent is waited for before the end."""
+    last = dist.get_world_size() - 1
+    for n in range(LONG):
+        sent = []
+        micro = 3 - (short and rank == WRONG and n == LONG - 2)
+        for _ in range(micro):
+            if rank > 0:
+                dist.irecv(torch.ones(4), rank - 1).wait()
+            if rank < last:
+                sent.append(dist.isend(torch.ones(4), rank + 1))
+        for _ in range(micro):
+            if rank < last:
+                dist.irecv(torch.ones(4), rank + 1).wait()
+            if rank > 0:
+                sent.append(dist.isend(torch.ones(4), rank - 1))
+        for work in sent:
+            work.wait()
+        if early and rank == WRONG and n == LONG - 2:
+            continue
+        dist.broadcast(torch.ones(1), last)
+        if n % 3 == 0:
+            swap(rank, last)
+    dist.barrier()
+    return LONG
+
+
+def swap(rank: int, last: int) -> None:
+    """With both neighbours, in one batch."""
+    there = [other for other in (rank - 1, rank + 1) if 0 <= other <= last]
+    batch = [dist.P2POp(dist.isend, torch.ones(2), other) for other in there]
+    batch += [dist.P2POp(dist.irecv, torch.ones(2), other) for other in there]
+    for work in dist.batch_isend_irecv(batch):
+        work.wait()
+
+
+def _short_pipeline(rank: int) -> int:
+    """A stage does one micro-batch less than its neighbours."""
+    return _pipeline(rank, short=True)
+
+
+def _early_pipeline(rank: int) -> int:
+    """A stage leaves out the broadcast; the root of it waits, and it waits for the root's next message."""
+    return _pipeline(rank, early=True)
+
+
+def _sends_too_much(rank: int) -> None:
+    """A message comes to a place that is too small for it: gloo would end the process."""
+    for n in range(LONG):
+        if rank == 0:
+            dist.recv(torch.ones(2), WRONG) if n == LONG - 2 else dist.recv(torch.ones(4), WRONG)
+        if rank == WRONG:
+            time.sleep(0.5 * (n == LONG - 2))
+            dist.send(torch.ones(4), 0)
+        dist.all_reduce(torch.ones(2))
+
+
+def _from_anybody(rank: int) -> int:
+    """Rank 0 takes what comes first, and then what one rank sent; messages may be shorter than their place."""
+    for _ in range(STEPS):
+        if rank == 0:
+            for _ in range(2):
+                dist.recv(torch.ones(4))
+            dist.recv(torch.ones(8), 1, tag=7)
+        else:
+            dist.send(torch.ones(4), 0)
+        if rank == 1:
+            dist.send(torch.ones(6), 0, tag=7)
+        dist.all_reduce(torch.ones(2))
     return STEPS
 
 

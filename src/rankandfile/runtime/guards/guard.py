@@ -47,7 +47,15 @@ class Guard:
 
     def settle(self, text: str) -> str:
         """Settle how this guard ends, unless it is settled: returns what holds."""
-        return str(self.members.store.compare_set(self.key("outcome"), "", text).decode())
+        return self._settle(self.at.key, text)
+
+    def _settle(self, key: str, text: str) -> str:
+        store, outcome = self.members.store, f"{key}/outcome"
+        held = str(store.compare_set(outcome, "", text).decode())
+        if held == text:
+            # Whoever waits for the key hears of this at any server, and of the line above only at libuv's.
+            store.set(outcome, text)
+        return held
 
     def settle_error(self, error: GuardError, also: Iterable[str] = ()) -> str:
         """Settle for an error, here and at other guards that the same ranks wait at."""
@@ -61,7 +69,7 @@ class Guard:
         }
         text = json.dumps(told)
         for key in also:
-            self.members.store.compare_set(f"{key}/outcome", "", text)
+            self._settle(key, text)
         return self.settle(text)
 
     def result(self, outcome: str) -> str:

@@ -34,7 +34,11 @@ def vote_bits(members: Members) -> int:
     return 62 - 2 * len(members.ranks).bit_length()
 
 
-def meet(guard: Guard, vote: int, last: Callable[[int], str] = str) -> str:
+#: Of a guard, the ranks that are awaited, and whether this one looks out for them: comes back with the outcome.
+Wait = Callable[[Guard, tuple[int, ...], bool], str]
+
+
+def meet(guard: Guard, vote: int, last: Callable[[int], str] = str, wait: Wait | None = None) -> str:
     """What came of the votes, once every member has cast one; raises the error that was settled instead.
 
     The last rank to arrive turns the sum of the votes into what came of them.
@@ -49,7 +53,7 @@ def meet(guard: Guard, vote: int, last: Callable[[int], str] = str) -> str:
             guard.clear_before()
         else:
             others = tuple(rank for rank in members.ranks if rank != members.me)
-            outcome = wait_for(guard, others, lookout=count == 1)
+            outcome = (wait or wait_for)(guard, others, count == 1)
         guard.leave()
     return guard.result(outcome)
 

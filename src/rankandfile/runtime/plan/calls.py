@@ -1,129 +1,144 @@
-"""One call about to be issued, as ranks compare it: what it asks for, and by which way of the program it came."""
+"""One call about to be issued, as ranks compare it: what it asks for, and by which way of the program it came.
+
+What equal calls have in common is worked out once for all of them, and found again by the stack and the arguments.
+"""
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from pathlib import PurePath
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple
 
+from rankandfile.runtime.guards.membership import Members
+from rankandfile.runtime.plan.memory import Novelty
+from rankandfile.runtime.plan.ways import Way, Ways
 from rankandfile.runtime.recorder.operators import Operator
-from rankandfile.runtime.recorder.stacks import DEPTH, MOST, Walked, inner, walked
+from rankandfile.runtime.recorder.stacks import MOST, walked
 from rankandfile.runtime.recorder.tables import digest, tensors
 
-#: Who waits for all others in it; in the rest a member may be waited for by one rank only, or by nobody.
+#: Who waits for all others in it.
 _ALL = ("allreduce", "allgather", "_allgather", "reduce_scatter", "_reduce_scatter", "alltoall", "barrier")
-#: Frames that a message shows.
-_SHOWN = 6
+#: In these the others wait for the root, in those the root for the others.
+_ROOT_GIVES, _ROOT_TAKES = ("broadcast_", "scatter_"), ("reduce_", "gather_")
 
-
-class Way(NamedTuple):
-    """The frames of the program that lead to a call."""
-
-    digest: int
-    """The same on all ranks for the same lines."""
-    site: str
-    """The program's own line: `trainer.py:88`."""
-    words: str
+#: Elements and type of each tensor.
+Sizes = tuple[tuple[int, Any], ...]
 
 
 @dataclass(frozen=True)
-class Call:
+class Request:
+    """What a call asks for; the same object for equal calls from the same place."""
+
+    series: str
+    """What its calls are numbered in: its group's collectives, or the messages of a sender to a receiver."""
+    ranks: tuple[int, ...]
+    """Who makes calls of the series; nobody where a message is taken from anybody."""
     group: str
-    """Which one, the same on all its members."""
-    number: int
-    """Of the group's collectives, from 1."""
+    """In words."""
     op: str
     contract: int
     """What must be the same on all members: operation, sizes, root, reduction."""
     identity: int
-    """What must be as it was in the plan: contract, or without the sizes where these are dynamic; and the way."""
+    """What must be as it was in the plan: the contract, and the way."""
+    sizeless: int
+    """The same where sizes are dynamic."""
     way: Way
     waits_for: tuple[int, ...]
-    """Ranks without which it cannot end, where that is certain."""
-    at: float
-    """When this rank came to it, in seconds since 1970."""
+    """Whoever waits in it for long waits for these ranks' calls,"""
+    for_all: bool
+    """for each of them; else for some of them, and nobody knows for whom."""
+    sync: bool
+    """The caller waits for it at once, as far as the call tells."""
+    message: int
+    """Bytes to send or to receive; -1 for a collective."""
 
     @property
     def words(self) -> str:
         return f"{self.op} from {self.way.words}"
 
 
-class Ways:
-    """Ways by their frames; each is described once."""
-
-    def __init__(self) -> None:
-        self._known: dict[Walked, Way] = {}
-        self._kept: list[CodeType] = []
-        self._lock = threading.Lock()
-
-    def of(self, frame: FrameType | None) -> Way:
-        key = walked(frame)
-        return self._known.get(key) or self._learn(key, frame)
-
-    def _learn(self, key: Walked, frame: FrameType | None) -> Way:
-        lines: list[tuple[str, int, str]] = []
-        codes: list[CodeType] = []
-        while frame is not None and len(lines) < DEPTH:
-            code = frame.f_code
-            codes.append(code)
-            if not inner(code.co_filename):
-                lines.append((code.co_filename, frame.f_lineno or 0, code.co_name))
-            frame = frame.f_back
-        way = _described(lines)
-        with self._lock:
-            if len(self._known) < MOST:
-                self._kept += codes  # an id stays true as long as its object lives
-                self._known[key] = way
-        return way
+class Call(NamedTuple):
+    request: Request
+    identity: int
+    """The request's, or its sizeless one."""
+    number: int
+    """Of its series, from 1."""
+    novelty: Novelty
+    at: float
+    """When this rank came to it, in seconds since 1970."""
 
 
-def _described(lines: list[tuple[str, int, str]]) -> Way:
-    told = [f"{'/'.join(PurePath(file).parts[-2:])}:{line}:{name}" for file, line, name in lines]
-    own = [one for one in lines if "site-packages" not in one[0]] or lines
-    site = f"{PurePath(own[0][0]).name}:{own[0][1]}" if own else "?"
-    shown = [f"{PurePath(file).name}:{line} in {name}" for file, line, name in own[:_SHOWN]]
-    return Way(digest("|".join(told)), site, " < ".join(shown) or "no line of Python")
+class Requests:
+    """Those of this rank on one group."""
 
+    def __init__(self, members: Members, ways: Ways) -> None:
+        self._members, self._ways = members, ways
+        self._known: dict[Any, Request] = {}
 
-def contract_of(operator: Operator, arguments: tuple[Any, ...]) -> tuple[int, int]:
-    """A digest of what members must agree on, and the same without sizes."""
-    peer = arguments[operator.peer] if operator.peer >= 0 else -1
-    reduction = int(arguments[operator.reduce_op].op()) if operator.reduce_op >= 0 else 0
-    bare = hash((operator.number, peer, reduction))
-    if operator.free_sizes:
-        return bare, bare
-    sizes = tuple([(tensor.numel(), str(tensor.dtype)) for tensor in tensors(arguments[operator.inputs])])
-    known = _DIGESTS.get((bare, sizes))
-    if known is None:
-        if len(_DIGESTS) > MOST:
-            _DIGESTS.clear()
+    def of(
+        self, operator: Operator, arguments: tuple[Any, ...], reduction: int | None, frame: FrameType | None
+    ) -> Request:
+        """`reduction`: where it is known without asking the arguments, which takes long."""
+        if reduction is None:
+            reduction = int(arguments[operator.reduce_op].op()) if operator.reduce_op >= 0 else 0
+        # Arguments at their default do not arrive here; this one's is asynchronous.
+        sync = 0 <= operator.sync < len(arguments) and not arguments[operator.sync]
+        peer = arguments[operator.peer] if operator.peer >= 0 else -1
+        tag = arguments[-1] if operator.p2p else 0
+        sizes = () if operator.free_sizes else _sizes(arguments[operator.inputs])
+        stack = walked(frame)
+        key = (operator.number, reduction, sync, peer, tag, sizes, stack)
+        found = self._known.get(key)
+        if found is None:
+            found = self._request(operator, (peer, reduction, tag), sizes, self._ways.of(stack, frame), sync)
+            if len(self._known) >= MOST:
+                self._known.clear()
+            if stack in self._ways:  # else its numbers may come to mean another stack
+                self._known[key] = found
+        return found
+
+    def _request(
+        self, operator: Operator, asked: tuple[int, int, int], sizes: Sizes, way: Way, sync: bool
+    ) -> Request:
+        members, (peer, reduction, tag) = self._members, asked
+        series, ranks, message = members.ident, members.ranks, -1
+        other = ranks[peer] if peer >= 0 else -1
+        if operator.p2p:
+            sent = operator.name == "send"
+            series = f"{series}/{members.me}>{other}" if sent else f"{series}/{other}>{members.me}"
+            series += f"/{tag}" * bool(tag)
+            ranks = (members.me, other) if other >= 0 else ()
+            message = sum(count * kind.itemsize for count, kind in sizes)
+        bare = hash((operator.number, peer, reduction))
         # Not `hash`: texts have another in each process.
-        known = _DIGESTS[(bare, sizes)] = digest(repr((bare, sizes)))
-    return known, bare
+        contract = digest(repr((bare, [(count, str(kind)) for count, kind in sizes]))) if sizes else bare
+        number = int(members.ident, 16)
+        waits_for, for_all = _waits_for(operator, other, members)
+        return Request(
+            series=series,
+            ranks=ranks,
+            group=members.label,
+            op=operator.name.strip("_"),
+            contract=contract,
+            identity=hash((number, contract, way.digest)),
+            sizeless=hash((number, bare, way.digest)),
+            way=way,
+            waits_for=waits_for,
+            for_all=for_all,
+            sync=sync,
+            message=message,
+        )
 
 
-_DIGESTS: dict[Any, int] = {}
+def _sizes(inputs: Any) -> Sizes:
+    if type(inputs) is list and len(inputs) == 1 and type(inputs[0]) is not list:
+        return ((inputs[0].numel(), inputs[0].dtype),)
+    return tuple([(tensor.numel(), tensor.dtype) for tensor in tensors(inputs)])
 
 
-def is_sync(operator: Operator, arguments: tuple[Any, ...]) -> bool:
-    """The caller waits for it at once, as far as the call tells."""
-    return 0 <= operator.sync < len(arguments) and not arguments[operator.sync]
-
-
-def pair(operator: Operator, arguments: tuple[Any, ...], ranks: tuple[int, ...], me: int) -> str:
-    """Sender and receiver of a message."""
-    peer = ranks[arguments[operator.peer]] if operator.peer >= 0 else -1
-    return f"{me}>{peer}" if operator.name == "send" else f"{peer}>{me}"
-
-
-def waits_for(
-    operator: Operator, arguments: tuple[Any, ...], ranks: tuple[int, ...], me: int
-) -> tuple[int, ...]:
-    """Who must make it before it can end; empty where that is not certain, or may be nobody."""
-    if operator.name.startswith(_ALL):
-        return tuple(rank for rank in ranks if rank != me)
-    if operator.name in ("broadcast_", "recv_") and ranks[arguments[operator.peer]] != me:
-        return (ranks[arguments[operator.peer]],)
-    return ()
+def _waits_for(operator: Operator, other: int, members: Members) -> tuple[tuple[int, ...], bool]:
+    """Who must make it before it can end, and whether all of them; else it is some of them, where it does not end."""
+    others = tuple(rank for rank in members.ranks if rank != members.me)
+    if operator.p2p or (operator.name in _ROOT_GIVES and other != members.me):
+        return ((other,) if other in others else ()), True
+    return others, operator.name.startswith(_ALL) or (operator.name in _ROOT_TAKES and other == members.me)

@@ -25,6 +25,9 @@ class Post:
     group: str = ""
     at: float = 0.0
     """When it came there, in seconds since 1970."""
+    sends: int = -1
+    receives: int = -1
+    """Bytes of a message; -1 where it is none."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,10 @@ def compare(posts: Mapping[int, Post], place: str) -> Ruling | None:
     """None where the calls belong together. Ways may differ as long as they always did: some programs write one call
     of a group on several lines."""
     everyone = list(posts.values())
+    sent = max(post.sends for post in everyone)
+    taken = max(post.receives for post in everyone)
+    if sent >= 0 and taken >= 0:
+        return None if sent <= taken else ruling(posts, f"{place}: {sent} bytes are sent, and {taken} taken")
     if len({post.contract for post in everyone}) == 1:
         new = all(post.novelty == Novelty.NEW.value for post in everyone)
         if together(posts) or new or any(post.mixed for post in everyone):
@@ -98,19 +105,34 @@ def _ranks(ranks: list[int] | tuple[int, ...]) -> str:
     return f"rank{'s' if len(ranks) > 1 else ''} {spelled(ranks)}"
 
 
-def cycle(start: int, waits: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
-    """Ranks that wait for each other in a circle through `start`; empty if there is none."""
-    path: dict[int, int] = {}
+@dataclass(frozen=True)
+class Wait:
+    """Whose calls a rank waits for, of those who have not made them."""
+
+    ranks: frozenset[int]
+    each: bool
+    """For each of them; else for one of them at least."""
+
+
+def circle(start: int, waits: Mapping[int, Wait]) -> tuple[int, ...]:
+    """Ranks that wait for each other for ever, with `start` among them; empty if there are none."""
+    stuck = set(waits)
+    while free := {rank for rank in stuck if not _holds(waits[rank], stuck)}:
+        stuck -= free
+    reached = {rank: _reached(rank, waits, stuck) for rank in stuck}
+    return tuple(sorted(rank for rank in reached.get(start, ()) if start in reached[rank]))
+
+
+def _holds(wait: Wait, stuck: set[int]) -> bool:
+    """It cannot end if all in `stuck` stay where they are."""
+    return bool(wait.ranks & stuck) if wait.each else bool(wait.ranks) and wait.ranks <= stuck
+
+
+def _reached(start: int, waits: Mapping[int, Wait], stuck: set[int]) -> set[int]:
+    found: set[int] = set()
     queue = [start]
     while queue:
-        rank = queue.pop(0)
-        for awaited in waits.get(rank, ()):
-            if awaited == start:
-                found = [rank]
-                while found[-1] != start:
-                    found.append(path[found[-1]])
-                return tuple(sorted(found))
-            if awaited not in path:
-                path[awaited] = rank
-                queue.append(awaited)
-    return ()
+        new = (waits[queue.pop()].ranks & stuck) - found
+        found |= new
+        queue += new
+    return found

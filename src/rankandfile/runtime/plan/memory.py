@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from enum import Enum
 
 #: Calls before a call that tell what comes next; the longest that was met before decides.
 _LENGTHS = (64, 16, 4, 1)
 #: Ways to go on that are kept; beyond, every one of them is asked about.
 _MOST = 200_000
+#: Places in a program's course that are gone through without a look at what came before.
+_MOMENTS = 4096
 
 
 class Novelty(str, Enum):
@@ -22,33 +23,60 @@ class Novelty(str, Enum):
     """It never came after these calls."""
 
 
+class _Moment:
+    """A rank after certain calls, and what it has done there ever since: the way that costs nothing to go again."""
+
+    __slots__ = ("last", "next_call", "then")
+
+    def __init__(self, last: tuple[int, ...]) -> None:
+        self.last = last
+        self.next_call: int | None = None
+        self.then = self
+
+
 class Memory:
     """Of one rank, over all of its groups."""
 
     def __init__(self) -> None:
-        self._last: deque[int] = deque(maxlen=_LENGTHS[0])
+        self._now = _Moment(())
+        self._moments: dict[tuple[int, ...], _Moment] = {}
         self._next: dict[int, frozenset[int]] = {}
 
     def meet(self, call: int) -> Novelty:
         """How `call` stands to what came before; from now on it is what came before."""
-        last = tuple(self._last)
-        self._last.append(call)
-        found, deepest = Novelty.NEW, True
+        now = self._now
+        if call == now.next_call:
+            self._now = now.then
+            return Novelty.SETTLED
+        found = self._novelty(now.last, call)
+        self._now = self._moment((*now.last, call)[-_LENGTHS[0] :])
+        if found is Novelty.SETTLED:
+            now.next_call, now.then = call, self._now
+        else:
+            now.next_call = None
+            self._learn(now.last, call)
+        return found
+
+    def _novelty(self, last: tuple[int, ...], call: int) -> Novelty:
+        deepest = True
         for length in _LENGTHS:
-            if len(last) < length:
-                deepest = False
-                continue
-            following = self._next.get(hash(last[-length:]))
+            following = self._next.get(hash(last[-length:])) if len(last) >= length else None
             if following is None:
                 deepest = False
                 continue
-            if call in following:
-                settled = Novelty.SETTLED if deepest and length == _LENGTHS[0] else Novelty.EXPECTED
-                found = settled if len(following) == 1 else Novelty.CHOICE
-            break
-        if found is not Novelty.SETTLED:
-            self._learn(last, call)
-        return found
+            if call not in following:
+                return Novelty.NEW
+            if len(following) > 1:
+                return Novelty.CHOICE
+            return Novelty.SETTLED if deepest else Novelty.EXPECTED
+        return Novelty.NEW
+
+    def _moment(self, last: tuple[int, ...]) -> _Moment:
+        if len(last) < _LENGTHS[0]:
+            return _Moment(last)
+        if len(self._moments) >= _MOMENTS:
+            self._moments = {}  # those in use are found again
+        return self._moments.setdefault(last, _Moment(last))
 
     def _learn(self, last: tuple[int, ...], call: int) -> None:
         for length in _LENGTHS:

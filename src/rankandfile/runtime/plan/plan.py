@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
-from rankandfile.runtime import watchers
 from rankandfile.runtime.guards import place
-from rankandfile.runtime.guards.guard import Guard, next_use
-from rankandfile.runtime.guards.meeting import meet
+from rankandfile.runtime.guards.guard import next_use
+from rankandfile.runtime.plan.decisions import HOWS, Decisions, How
 from rankandfile.runtime.plan.gate import Gate
 from rankandfile.runtime.plan.start import start
 from rankandfile.runtime.plan.steps import Steps
-
-How = Literal["any", "all", "min", "max", "lead"]
-_HOWS = ("any", "all", "min", "max", "lead")
 
 
 class Plan:
@@ -44,12 +39,13 @@ class Plan:
 
     def __init__(self, *, learn: int = 2, timeout: float | None = None, **decisions: How) -> None:
         for name, how in decisions.items():
-            if how not in _HOWS:
-                raise ValueError(f"{name} must be decided by one of {', '.join(_HOWS)}, not {how!r}")
+            if how not in HOWS:
+                raise ValueError(f"{name} must be decided by one of {', '.join(HOWS)}, not {how!r}")
         self._how = decisions
         self._timeout = timeout
         self._steps = Steps(max(1, learn))
         self._gate = start()
+        self._decisions = Decisions(decisions, self._gate)
         if self._gate is not None:
             self._gate.steps = self._steps
 
@@ -87,37 +83,10 @@ class Plan:
     def _hold(self, missing: Any) -> None:
         gate: Gate | None = self._gate
         if missing is not None and gate is not None and gate.board is not None:
-            group = next(iter(gate.groups.values()))
-            gate.leave(group, missing(gate.board.world.me))
+            world = gate.board.world
+            gate.leave(world.label, missing(world.me))
 
     def _decide(self, wishes: Mapping[str, Any]) -> dict[str, Any]:
         if not wishes or (guard := next_use("plan", "step", None, self._timeout)) is None:
             return dict(wishes)
-        return decide(guard, self._how, wishes)
-
-
-def decide(guard: Guard, how: Mapping[str, str], wishes: Mapping[str, Any]) -> dict[str, Any]:
-    """What came of all ranks' wishes: the last one to come works it out."""
-    members = guard.members
-    members.store.set(guard.key(f"wish/{members.me}"), json.dumps(list(wishes.values())))
-
-    def last(_: int) -> str:
-        keys = [guard.key(f"wish/{rank}") for rank in members.ranks]
-        told = [json.loads(text) for text in members.store.multi_get(keys)]
-        for key in keys:
-            members.store.delete_key(key)
-        columns = zip(*told, strict=True)
-        return json.dumps([_RULES[how[name]](column) for name, column in zip(wishes, columns, strict=True)])
-
-    made = dict(zip(wishes, json.loads(meet(guard, 0, last)), strict=True))
-    watchers.decided("plan", "step", str(made))
-    return made
-
-
-_RULES: dict[str, Any] = {
-    "any": lambda column: any(column),
-    "all": lambda column: all(column),
-    "min": min,
-    "max": max,
-    "lead": lambda column: column[0],
-}
+        return self._decisions.make(guard, wishes)

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import Any
 
+from rankandfile.runtime.plan import works
 from rankandfile.runtime.plan.gate import Gate
 from rankandfile.runtime.recorder import current, kernels
 from rankandfile.runtime.recorder.stacks import inner
@@ -24,7 +25,7 @@ def start() -> Gate | None:
     """The gate of this process; None where `RAF_GUARDS=0` or `RAF=0` turns plans off."""
     if not guards_on():
         return None
-    if current.now.gate is not None and current.now.gate.pid == os.getpid():
+    if current.now.gate is not None:
         return current.now.gate
     if current.now.native is not None:
         sys.stderr.write("raf: no plan: the recorder's native library lets all calls by; set RAF_NATIVE=0\n")
@@ -33,7 +34,14 @@ def start() -> Gate | None:
     current.now.gate = Gate()
     if not getattr(sys.excepthook, "raf", False):
         _hear_of_the_end()
+        works.follow()
+        os.register_at_fork(after_in_child=_forked)
     return current.now.gate
+
+
+def _forked() -> None:
+    """The plan is the parent's; a child that wants one begins its own."""
+    current.now.gate = None
 
 
 def _hear_of_the_end() -> None:
@@ -75,18 +83,18 @@ def _where(trace: TracebackType | None) -> str:
 
 def _ended() -> None:
     _tell("ended")
-    if current.now.gate is not None and current.now.gate.pid == os.getpid():
+    if current.now.gate is not None:
         current.now.gate.stop()
 
 
 def _tell(words: str) -> None:
     """Once per life of the default group. Raises nothing."""
     gate = current.now.gate
-    if gate is None or gate.pid != os.getpid() or gate.board is None or gate.breach is not None:
+    if gate is None or gate.board is None or gate.breach is not None:
         return
     board, gate.board = gate.board, None
     try:
-        counts = {group.ident: group.count for group in gate.groups.values()}
+        counts = {ident: series.count for ident, series in gate.series.items()}
         facts = {"words": words, "failed": words in _failed, "at": time.time()}
         board.tell("end", rank=board.world.me, counts=counts, **facts)
     except Exception:

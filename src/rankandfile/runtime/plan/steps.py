@@ -19,7 +19,10 @@ class Planned:
     sure: bool
     """It is of the plan: nobody need be asked."""
     wrong: Callable[[int, str], Ruling] | None = None
-    """For a rank and a group's words: why it is not."""
+    """For a rank and the title of its calls: why it is not."""
+
+
+_OF_THE_PLAN, _IF_ALL_AGREE = Planned(True), Planned(False)
 
 
 @dataclass
@@ -27,8 +30,8 @@ class Kind:
     """Steps of one kind: same decisions, same variants."""
 
     learned: int = 0
-    groups: dict[str, list[dict[int, Call]]] = field(default_factory=lambda: defaultdict(list))
-    """Per group and position, what was called there."""
+    series: dict[str, list[dict[int, str]]] = field(default_factory=lambda: defaultdict(list))
+    """Per series and position, what was called there, in words by its identity."""
     lengths: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
@@ -43,7 +46,10 @@ class Steps:
         self._kinds: dict[tuple[object, ...], Kind] = {}
         self._name: tuple[object, ...] = ()
         self._kind: Kind | None = None
-        self._made: dict[str, list[Call]] = {}
+        self._counts: dict[str, int] = {}
+        """Calls since the step began, by series."""
+        self._made: list[tuple[str, int, Call]] = []
+        """These calls, with their series and position, while they are learned."""
         self._fresh = False
 
     def is_dynamic(self, op: str, site: str) -> bool:
@@ -54,7 +60,7 @@ class Steps:
     def begin(self, words: str, kind: tuple[object, ...]) -> None:
         self.words, self._name = words, kind
         self._kind = self._kinds.setdefault(kind, Kind())
-        self._made = defaultdict(list)
+        self._counts, self._made = {}, []
 
     def vary(self, name: str) -> tuple[object, ...]:
         """From here on the step is of another kind, for as long as every rank says so: the next call asks them."""
@@ -62,7 +68,7 @@ class Steps:
         self._finish()
         self._name = (*before, name)
         self._kind = self._kinds.setdefault(self._name, Kind())
-        self._made, self._fresh = defaultdict(list), True
+        self._counts, self._made, self._fresh = {}, [], True
         return before
 
     def back(self, kind: tuple[object, ...]) -> Callable[[int], Ruling] | None:
@@ -71,7 +77,7 @@ class Steps:
         self._finish()
         self._name = (*kind, "after", *self._name[len(kind) :])
         self._kind = self._kinds.setdefault(self._name, Kind())
-        self._made, self._fresh = defaultdict(list), True
+        self._counts, self._made, self._fresh = {}, [], True
         return missing
 
     def check(self, call: Call) -> Planned | None:
@@ -79,28 +85,37 @@ class Steps:
         kind = self._kind
         if kind is None:
             return None
-        at = len(self._made[call.group])
-        self._made[call.group].append(call)
+        series = call.request.series
+        at = self._counts.get(series, 0)
+        self._counts[series] = at + 1
         if kind.learned < self.learn:
+            self._made.append((series, at, call))
             return None
-        plan = kind.groups.get(call.group, [])
+        plan = kind.series.get(series, ())
         if at < len(plan) and call.identity in plan[at]:
+            if call.request.message >= 0:
+                return _OF_THE_PLAN  # of two ranks' agreement nothing follows for the others
             sure, self._fresh = not self._fresh, False
-            return Planned(sure)
-        instead = next(iter(plan[at].values())).words if at < len(plan) else "no more call on this group"
-        return Planned(
-            False, lambda me, label: self._wrong(me, f"call {at + 1} on {label}", call.words, instead)
-        )
+            return _OF_THE_PLAN if sure else _IF_ALL_AGREE
+        if self._is_free(call.request.op):
+            return None
+        instead = next(iter(plan[at].values())) if at < len(plan) else "no more of this kind"
+        words = call.request.words
+        return Planned(False, lambda me, title: self._wrong(me, title.format(at + 1), words, instead))
+
+    def _is_free(self, op: str) -> bool:
+        """Messages that are declared to be dynamic may also be more or less than they were."""
+        return op in ("send", "recv", "recv_any_source") and self.is_dynamic(op, "")
 
     def missing(self) -> Callable[[int], Ruling] | None:
         """What a step that ends now leaves out; None where it is whole."""
         kind = self._kind
         if kind is None or kind.learned < self.learn:
             return None
-        for group, plan in kind.groups.items():
-            made = len(self._made.get(group, ()))
-            if made not in kind.lengths[group]:
-                instead = next(iter(plan[made].values())).words
+        for series, plan in kind.series.items():
+            made = self._counts.get(series, 0)
+            instead = next(iter(plan[min(made, len(plan) - 1)].values()), "")
+            if made not in kind.lengths[series] and not self._is_free(instead.partition(" ")[0]):
                 return lambda me: self._wrong(me, "a call that it did not make", "the step ended", instead)
         return None
 
@@ -112,15 +127,15 @@ class Steps:
         kind = self._kind
         if kind is None or kind.learned >= self.learn:
             return
-        for group in {*self._made, *kind.groups}:
-            made, plan = self._made.get(group, []), kind.groups[group]
-            for at, call in enumerate(made):
-                if at == len(plan):
-                    plan.append({})
-                plan[at][call.identity] = call
-            if kind.learned and not kind.lengths[group]:
-                kind.lengths[group].add(0)  # the steps before did without this group
-            kind.lengths[group].add(len(made))
+        for series, at, call in self._made:
+            plan = kind.series[series]
+            if at == len(plan):
+                plan.append({})
+            plan[at][call.identity] = call.request.words
+        for series in kind.series:
+            if kind.learned and not kind.lengths[series]:
+                kind.lengths[series].add(0)  # the steps before did without
+            kind.lengths[series].add(self._counts.get(series, 0))
         kind.learned += 1
 
     def _wrong(self, me: int, what: str, done: str, planned: str) -> Ruling:

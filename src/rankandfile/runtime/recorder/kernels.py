@@ -54,15 +54,7 @@ def _watch_waits(waited: Callable[[], None]) -> None:
 
     @functools.wraps(wait)
     def wait_and_tell(self: Any, *arguments: Any, **named: Any) -> Any:
-        gate = current.now.gate
-        if gate is not None:
-            gate.waits()
-        try:
-            result = wait(self, *arguments, **named)
-        except RuntimeError as error:
-            if gate is not None:
-                gate.failed(error)
-            raise
+        result = wait(self, *arguments, **named)
         waited()
         return result
 
@@ -70,11 +62,9 @@ def _watch_waits(waited: Callable[[], None]) -> None:
 
 
 def _waited() -> None:
-    recorder, gate = current.now.recorder, current.now.gate
+    recorder = current.now.recorder
     if recorder is not None:
         recorder.waited()
-    if gate is not None:
-        gate.waited()
 
 
 def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
@@ -91,6 +81,8 @@ def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
                 gate.failed(error)
             raise
         _leave(token, result)
+        if gate is not None:
+            gate.waited()  # whoever waits for its end does so by its work
         return result
 
     return call
