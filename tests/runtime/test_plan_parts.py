@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
+from typing import cast
 
 import pytest
 
 from rankandfile.runtime.plan import memory
+from rankandfile.runtime.plan.calls import Call
 from rankandfile.runtime.plan.judge import Post, Wait, circle, compare
 from rankandfile.runtime.plan.memory import Memory, Novelty
 
@@ -81,3 +85,31 @@ def test_the_short_way_through_what_was_always_so_changes_nothing(
             assert found is plain.meet(call)
             met.add(found)
     assert met == set(Novelty)
+
+
+@pytest.mark.torch
+def test_what_torch_gives_work_for_is_found_by_its_own_words() -> None:
+    """All that ranks wait for at once, in whatever release of torch."""
+    c10d = pytest.importorskip("torch.distributed.distributed_c10d")
+    from rankandfile.runtime.plan.works import _gives_work
+
+    called = set(re.findall(r"work = (?:group|pg)\.(\w+)\(", Path(c10d.__file__).read_text(encoding="utf-8")))
+    assert {"allreduce", "broadcast", "barrier"} <= called
+    assert {name for name in called if not _gives_work(getattr(c10d.ProcessGroup, name))} == set()
+    assert _gives_work(c10d.ProcessGroup.send) and not _gives_work(c10d.ProcessGroup.rank)
+
+
+@pytest.mark.torch
+def test_a_work_that_cannot_be_remembered_is_the_last_calls() -> None:
+    """A backend's own, that says when two are equal: it must not cost the program anything."""
+    pytest.importorskip("torch")
+    from rankandfile.runtime.plan.gate import Gate
+
+    class Work:
+        __hash__ = None  # type: ignore[assignment]
+
+    gate, call, work = Gate(), cast("Call", object()), Work()
+    gate._issued = [call]
+    gate.gave(work)
+    gate.waits(work)
+    assert gate.standing is not None and gate.standing.call is call

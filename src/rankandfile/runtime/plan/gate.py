@@ -8,6 +8,7 @@ is put up too, but waits for nobody: ranks may send and receive in any order.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import threading
@@ -67,12 +68,12 @@ class Gate:
         """The main thread is on its way out with the error."""
         self.main = threading.main_thread().ident
         self.standing: Standing | None = None
-        self.issued: Call | None = None
-        """The main thread's last call, for whoever gets its work."""
         self.reduction: int | None = None
         """Of the call that the main thread is about to make, where it is known."""
-        self.works: weakref.WeakKeyDictionary[Any, Call] = weakref.WeakKeyDictionary()
+        self._works: weakref.WeakKeyDictionary[Any, Call] = weakref.WeakKeyDictionary()
         """Calls of the main thread by what it waits for them with."""
+        self._issued: list[Call] = []
+        """Its last ones, of which the work is not known."""
         self._world: Any = None
         self._requests: dict[str, Requests | None] = {}
         self._life = 0
@@ -95,7 +96,7 @@ class Gate:
             series.threads |= not main
             call, asked = self._numbered(series, request)
             if main:
-                self.issued = call
+                self._issued = [*self._issued[:1], call]
                 self.standing = Standing(call, time.monotonic()) if request.sync else None
             self._check(series, call, asked)
         except OutOfPlan:
@@ -104,15 +105,39 @@ class Gate:
             # The store is gone, most likely with the rank that serves it: what remains is the job as it was.
             self.failures += 1
 
+    def forget(self) -> None:
+        """The main thread is about to make a call, and will say what its work is."""
+        self._issued = []
+
+    def gave(self, work: Any) -> None:
+        if len(self._issued) == 1:
+            with contextlib.suppress(TypeError):  # a work of somebody's own making, that cannot be a key
+                self._works[work] = self._issued[0]
+                self._issued = []
+
+    def issued(self) -> None:
+        """The call is made, and did not wait for its end."""
+        if threading.get_ident() == self.main:
+            self.standing = None
+
     def waits(self, work: Any) -> None:
         """A thread waits for that work."""
         if threading.get_ident() == self.main:
-            call = self.works.get(work)
+            call = self._call_of(work)
+            if call is None and len(self._issued) == 1:
+                call = self._issued[0]  # what is waited for right behind a call is the call's
             self.standing = Standing(call, time.monotonic()) if call is not None else None
+
+    def _call_of(self, work: Any) -> Call | None:
+        try:
+            return self._works.get(work)
+        except TypeError:
+            return None
 
     def waited(self) -> None:
         if threading.get_ident() == self.main:
             self.standing = None
+            self._issued.clear()
 
     def failed(self, error: BaseException) -> None:
         """A call failed: where that is because others have left the plan, and ended, this is what to say."""

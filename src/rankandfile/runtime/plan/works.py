@@ -13,22 +13,21 @@ from typing import Any
 
 from rankandfile.runtime.recorder import current
 
-_REDUCING = ("allreduce", "allreduce_coalesced", "reduce", "reduce_scatter", "_reduce_scatter_base")
-_METHODS = (
-    *_REDUCING, "broadcast", "allgather", "_allgather_base", "allgather_coalesced", "alltoall", "alltoall_base",
-    "gather", "scatter", "barrier", "send", "recv", "recv_anysource",
-)  # fmt: skip
-
 
 def follow() -> None:
     """Once per process."""
     import torch.distributed as dist
 
-    for name in _METHODS:
-        method = getattr(dist.ProcessGroup, name, None)
-        if method is not None:
-            setattr(dist.ProcessGroup, name, _remembering(method, name in _REDUCING))
+    for name in dir(dist.ProcessGroup):
+        method = getattr(dist.ProcessGroup, name)
+        if name[:2] != "__" and _gives_work(method):
+            setattr(dist.ProcessGroup, name, _remembering(method, "reduce" in name))
     dist.Work.wait = _telling(dist.Work.wait)
+
+
+def _gives_work(method: Any) -> bool:
+    """By its own words: the names differ between releases of torch."""
+    return "Work" in (getattr(method, "__doc__", None) or "").partition(" -> ")[2].partition("\n")[0]
 
 
 def _remembering(method: Callable[..., Any], reduces: bool) -> Callable[..., Any]:
@@ -37,7 +36,7 @@ def _remembering(method: Callable[..., Any], reduces: bool) -> Callable[..., Any
         gate = current.now.gate
         if gate is None or threading.get_ident() != gate.main:
             return method(self, *arguments, **named)
-        gate.issued = None
+        gate.forget()
         if reduces and arguments:
             options = getattr(arguments[-1], "reduceOp", None)
             gate.reduction = None if options is None else int(options.op)
@@ -45,8 +44,8 @@ def _remembering(method: Callable[..., Any], reduces: bool) -> Callable[..., Any
             work = method(self, *arguments, **named)
         finally:
             gate.reduction = None
-        if work is not None and gate.issued is not None:
-            gate.works[work] = gate.issued
+        if work is not None:
+            gate.gave(work)
         return work
 
     return call

@@ -82,7 +82,7 @@ def _kernel(operator: Operator, redispatch: Any, after: Any) -> Any:
             raise
         _leave(token, result)
         if gate is not None:
-            gate.waited()  # whoever waits for its end does so by its work
+            gate.issued()
         return result
 
     return call
