@@ -43,6 +43,7 @@ NOT_RUN = {
     "raf lab answers": _MINUTES,
     "raf run": _ELSEWHERE,
     "raf control run": _ELSEWHERE,
+    "raf control worker": _ELSEWHERE,
     "raf attach --debug-server": _ELSEWHERE,
     "raf top": _ELSEWHERE,
     "raf watch": _ELSEWHERE,

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from making.consoles import files
+from support.capture.certificates import certificates
 from support.capture.waiting import until
 from support.places import DOCS
+
+from rankandfile.lab.ranks import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 needs_monarch = pytest.mark.skipif(
@@ -118,6 +128,145 @@ class TestWithMonarch:
         started.kill()
         started.wait()
         until(lambda: left(job) == [])
+
+
+@contextlib.contextmanager
+def waiting(job: Path, *options: str) -> Iterator[list[tuple[str, subprocess.Popen[bytes]]]]:
+    """Two workers on this machine, each as the one of a machine of its own."""
+    started = []
+    for _ in range(2):
+        address = f"127.0.0.1:{free_port()}"
+        env = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+        process = subprocess.Popen([*RAF, "control", "worker", address, *options], cwd=job, env=env)
+        started.append((address, process))
+    try:
+        for address, _ in started:
+            until(lambda address=address: listens(address))  # type: ignore[misc]
+        yield started
+    finally:
+        for _, process in started:
+            process.terminate()
+        for _, process in started:
+            process.wait()
+        until(lambda: left(job) == [])
+
+
+@pytest.fixture
+def workers(job: Path) -> Iterator[list[tuple[str, subprocess.Popen[bytes]]]]:
+    with waiting(job) as started:
+        yield started
+
+
+def listens(address: str) -> bool:
+    host, _, port = address.partition(":")
+    try:
+        socket.create_connection((host, int(port)), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+@needs_monarch
+class TestOnTwoHosts:
+    def hosts(self, workers: list[tuple[str, subprocess.Popen[bytes]]]) -> list[str]:
+        return ["--hosts", ",".join(address for address, _ in workers)]
+
+    def test_a_healthy_job_and_another_one_on_the_same_workers(self, job: Path, workers: Any) -> None:
+        (job / "says.py").write_text(
+            "import os\nimport torch.distributed as dist\ndist.init_process_group('gloo')\ndist.barrier()\n"
+            "print('here', *(os.environ[n] for n in ('RANK', 'LOCAL_RANK', 'GROUP_RANK', 'WORLD_SIZE')), flush=True)\n"
+        )
+        for _ in range(2):
+            done = run(job, "control", "run", *self.hosts(workers), "-n", "2", "--", "says.py")
+            assert done.returncode == 0, done.stderr
+            said = sorted(line for line in done.stdout.splitlines() if line.startswith("here"))
+            assert said == ["here 0 0 0 4", "here 1 1 0 4", "here 2 0 1 4", "here 3 1 1 4"]
+        until(lambda: len(left(job)) == 2)  # the workers alone
+
+    def test_a_hang_is_diagnosed_from_both_hosts(self, job: Path, workers: Any) -> None:
+        done = run(
+            job, "control", "run", *self.hosts(workers), "-n", "2", "--stall", "4", "--", "train.py", "spmd"
+        )
+        assert done.returncode == 1, done.stderr
+        assert "HANG: rank 1" in done.stderr and "ending the job" in done.stderr
+        until(lambda: len(left(job)) == 2)
+
+    def test_a_killed_rank_is_restarted(self, job: Path, workers: Any) -> None:
+        done = run(
+            job, "control", "run", *self.hosts(workers), "-n", "2", "--policy", "restart", "--", "train.py", "plan",
+            "killed",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "process of rank 1 was killed by signal 9" in done.stderr
+        assert all(ENDS.format(rank) in done.stdout for rank in range(4))
+
+    @pytest.mark.lab
+    @pytest.mark.parametrize("policy", ["stop", "restart"])
+    def test_a_killed_worker_is_evidence_and_no_hang_of_the_tool(
+        self, job: Path, workers: Any, policy: str
+    ) -> None:
+        (job / "waits.py").write_text(
+            "import os, time\nimport torch.distributed as dist\ndist.init_process_group('gloo')\ndist.barrier()\n"
+            f"if dist.get_rank() == 0:\n    os.kill({workers[1][1].pid}, 9)\ntime.sleep(1)\ndist.barrier()\n"
+            "time.sleep(600)\n"
+        )
+        began = time.monotonic()
+        done = run(
+            job, "control", "run", *self.hosts(workers), "-n", "2", "--policy", policy, "--", "waits.py"
+        )
+        assert done.returncode != 0 and "Traceback" not in done.stderr, done.stderr
+        assert "the process of rank 2 is lost" in done.stderr and "case: " in done.stderr, done.stderr
+        assert ("no restart: no worker answers at" in done.stderr) is (policy == "restart")
+        assert time.monotonic() - began < 120
+        until(lambda: len(left(job)) == 1)
+
+    @pytest.mark.lab
+    def test_a_controller_that_dies_leaves_nothing_running(self, job: Path, workers: Any) -> None:
+        (job / "sleeps.py").write_text("import time\nopen('up', 'w').close()\ntime.sleep(600)\n")
+        started = subprocess.Popen([*RAF, "control", "run", *self.hosts(workers), "--", "sleeps.py"], cwd=job)
+        until((job / "up").exists)
+        started.kill()
+        started.wait()
+        until(lambda: len(left(job)) == 2)
+
+
+@needs_monarch
+def test_over_tls_who_has_no_certificate_of_the_job_runs_nothing(job: Path, tmp_path: Path) -> None:
+    (job / "says.py").write_text(
+        "import os\nimport torch.distributed as dist\ndist.init_process_group('gloo')\ndist.barrier()\n"
+        "print('here', os.environ['RANK'], *(n for n in os.environ if 'HYPERACTOR' in n), flush=True)\n"
+    )
+    ours, other = certificates(tmp_path / "ours"), certificates(tmp_path / "other")
+    shutil.copy(
+        ours / "ca.crt", other / "ca.crt"
+    )  # it takes the workers for the right ones; they do not take it
+    with waiting(job, "--tls", str(ours)) as workers:
+        said = ["--hosts", ",".join(address for address, _ in workers), "--", "says.py"]
+        refused = run(job, "control", "run", "--tls", str(other), *said)
+        assert refused.returncode == 2 and "do not trust each other" in refused.stderr, refused.stderr
+        host, port = workers[0][0].split(":")
+        stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        stranger.load_verify_locations(ours / "ca.crt")
+        with (
+            socket.create_connection((host, int(port)), 5) as plain,
+            stranger.wrap_socket(plain, server_hostname=host) as tls,
+            pytest.raises(ssl.SSLError, match="CERTIFICATE_REQUIRED"),
+        ):
+            tls.recv(1)  # this is Monarch's own answer, and all that its promise stands on
+        done = run(job, "control", "run", "--tls", str(ours), *said)
+        assert done.returncode == 0, done.stderr
+        assert sorted(line for line in done.stdout.splitlines() if "here" in line) == ["here 0", "here 1"]
+
+
+def test_a_worker_that_is_not_there_is_said_to_be(job: Path) -> None:
+    pytest.importorskip("monarch")
+    done = run(job, "control", "run", "--hosts", "127.0.0.1:1", "--", "train.py", "spmd")
+    assert done.returncode == 2 and "no worker answers at 127.0.0.1:1" in done.stderr, done.stderr
+    done = run(job, "control", "run", "--hosts", "node0", "--", "train.py", "spmd")
+    assert done.returncode == 2 and "HOST:PORT, not 'node0'" in done.stderr, done.stderr
+    for words in (["run", "--hosts", "node0:7400", "--", "train.py"], ["worker", "0.0.0.0:7400"]):
+        done = run(job, "control", *words)
+        assert done.returncode == 2 and "give certificates with --tls" in done.stderr, done.stderr
 
 
 def test_without_monarch_it_says_what_is_missing(job: Path) -> None:

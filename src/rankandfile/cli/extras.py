@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,3 +19,11 @@ def brought_by(extra: str, needs: str, *packages: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] not in packages:
             raise
         raise UserError(f"{needs}: pip install 'rankandfile[{extra}]'") from error
+
+
+def needs_monarch() -> None:
+    """Of `raf control`: asked before anything of Monarch's is imported, which starts threads."""
+    if importlib.util.find_spec("monarch") is None:
+        raise UserError("raf control needs Monarch: pip install 'rankandfile[monarch]'")
+    if sys.platform != "linux":
+        raise UserError("raf control watches processes through Linux's /proc")

@@ -45,6 +45,16 @@ CaseFolder = Annotated[
 ]
 
 
+Certificates = Annotated[
+    Path | None,
+    Option(
+        "--tls",
+        metavar="DIR",
+        help="A folder with this machine's certificate and key and the authority's certificate: tls.crt, tls.key and "
+        "ca.crt. Both sides show theirs. Needed where a port is not on loopback.",
+    ),
+]
+
 Pids = Annotated[
     list[str] | None,
     Argument(

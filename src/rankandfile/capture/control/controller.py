@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankandfile.capture.control.doors import answers
+from rankandfile.capture.control.hosts import attach
 from rankandfile.capture.control.ranks import Rank, Ranks
 from rankandfile.capture.diagnose import Answer, diagnose
 from rankandfile.capture.gather import files
@@ -21,15 +24,22 @@ POLL_S = 0.3
 GRACE_S = 6.0
 #: A rank whose actor is silent for so long counts as lost.
 SILENT_S = 30.0
+#: And for so long where its host's worker is gone.
+UNSURE_S = 4.0
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Options:
-    command: Sequence[str]
-    """What is run in each rank, a Python first."""
+    script: Sequence[str]
+    """What each rank's Python runs, with its arguments."""
     ranks: int
+    """On each host."""
+    hosts: Sequence[str] = ()
+    """Where workers wait, as `host:port`; none for this machine alone."""
+    certificates: Path | None = None
+    """A folder of them; without, only workers on this machine are asked."""
     policy: str = "stop"
     """On a hang or a failure: `report`, `stop`, or `restart`."""
     restarts: int = 1
@@ -42,7 +52,10 @@ class Options:
 
 
 def run(options: Options, say: Say, show: Callable[[str], None]) -> int:
-    """Run the script on all ranks; returns 0 if one attempt came to its end, else how the last one failed."""
+    """Run the script on all ranks; returns 0 if one attempt came to its end, else how the last one failed.
+
+    Raises NoWay where a host's worker does not answer, or must not be asked.
+    """
     import monarch.actor
 
     current: list[Ranks] = []
@@ -52,11 +65,15 @@ def run(options: Options, say: Say, show: Callable[[str], None]) -> int:
         for ranks in current:
             ranks.tell(str(failure))
 
+    mesh = attach(options.hosts, options.certificates)
     monarch.actor.unhandled_fault_hook = heard
     for attempt in range(options.restarts + 1 if options.policy == "restart" else 1):
         if attempt:
+            if gone := [worker for worker in options.hosts if not answers(worker)]:
+                say(f"no restart: no worker answers at {', '.join(gone)}")
+                break
             say(f"restarting the job: attempt {attempt + 1}")
-        with Ranks(options.ranks) as ranks:
+        with Ranks(mesh, len(options.hosts), options.ranks) as ranks:
             current[:] = [ranks]
             code = _Attempt(options, ranks, attempt, say, show).until_end()
         current.clear()
@@ -72,10 +89,12 @@ class _Attempt:
         self._options, self._ranks, self._attempt = options, ranks, attempt
         self._say, self._show = say, show
         self._told: set[int] = set()
+        self._gone: set[int] = set()
+        """Hosts without a worker."""
 
     def until_end(self) -> int:
         options, ranks = self._options, self._ranks
-        ranks.begin(options.command, self._attempt, options.plan)
+        ranks.begin(options.script, self._attempt, options.plan)
         stall = Stall(time.monotonic(), options.stall)
         failed_at: float | None = None
         while True:
@@ -116,12 +135,24 @@ class _Attempt:
                 sys.stdout.buffer.write(rank.sight.output)
                 sys.stdout.flush()
                 rank.sight = rank.sight.__class__(rank.sight.seen, rank.sight.code, b"")
-            silent = rank.asked is not None and time.monotonic() - rank.silent_since > SILENT_S
-            if silent and not rank.lost:
-                rank.lost = f"its actor has not answered for {SILENT_S:.0f} s"
+            if not rank.lost and rank.asked is not None:
+                rank.lost = self._why_silent(rank)
             if (rank.lost or rank.code) and rank.number not in self._told:
                 self._told.add(rank.number)
                 self._say(ended(rank))
+
+    def _why_silent(self, rank: Rank) -> str:
+        """Empty as long as it may still answer."""
+        silent = time.monotonic() - rank.silent_since
+        if silent > SILENT_S:
+            return f"its actor has not answered for {SILENT_S:.0f} s"
+        host = rank.number // self._options.ranks
+        if self._options.hosts and silent > UNSURE_S:
+            worker = self._options.hosts[host]
+            if host in self._gone or not answers(worker):
+                self._gone.add(host)
+                return f"the worker at {worker} does not answer any more"
+        return ""
 
     def _look_why(self, idle: bool = False) -> Answer:
         """`idle`: nobody is seen to wait; then only a hang is worth a word."""
@@ -131,16 +162,15 @@ class _Attempt:
         evidence.mkdir(parents=True)
         for note in self._ranks.evidence(evidence, stacks=True):
             self._say(note)
-        seen = [one for one in map(_seen, self._ranks.ranks) if one]
-        codes = {
-            one.pid: rank.code
-            for rank in self._ranks.ranks
-            if rank.code is not None and (one := _seen(rank)) is not None
-        }
-        files.exits(seen, codes, evidence / "exits.json")
-        told = {"WORLD_SIZE": str(options.ranks), "LOCAL_WORLD_SIZE": str(options.ranks)}
-        files.environment({**os.environ, **told}, evidence / "env.txt")
-        answer = diagnose(folder, options.source, options.unicode, options.width)
+        for host in range(max(1, len(options.hosts))):  # each has processes of the same numbers
+            there = self._ranks.ranks[host * options.ranks :][: options.ranks]
+            known = [(one, rank.code) for rank in there if (one := _seen(rank))]
+            codes = {one.pid: code for one, code in known if code is not None}
+            name = f"exits_{host}.json" if options.hosts else "exits.json"
+            files.exits([one for one, _ in known], codes, evidence / name)
+        sizes = {"WORLD_SIZE": str(len(self._ranks.ranks)), "LOCAL_WORLD_SIZE": str(options.ranks)}
+        files.environment({**os.environ, **sizes}, evidence / "env.txt")
+        answer = self._meanwhile(lambda: diagnose(folder, options.source, options.unicode, options.width))
         if answer.is_hang or answer.status == 1:
             self._show(answer.card)
         elif idle:
@@ -150,6 +180,18 @@ class _Attempt:
             self._say(answer.words)
         self._say(f"case: {folder}")
         return answer
+
+    def _meanwhile(self, work: Callable[[], Answer]) -> Answer:
+        """Ranks are looked at while a diagnosis is made: it may take minutes, and an actor that hears nothing for
+        long takes itself for left alone."""
+        told: list[Answer] = []
+        beside = threading.Thread(target=lambda: told.append(work()), daemon=True)
+        beside.start()
+        while beside.is_alive():
+            self._ranks.look()
+            self._pass_on()
+            beside.join(POLL_S)
+        return told[0]
 
 
 def _seen(rank: Rank) -> Seen | None:

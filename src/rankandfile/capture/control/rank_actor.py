@@ -8,11 +8,14 @@ Python's lock or without, the actor answers.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +24,7 @@ from pathlib import Path
 from monarch.actor import endpoint
 from monarch.spmd import SPMDActor
 
+from rankandfile.capture.control import hosts
 from rankandfile.capture.gather import files, stacks
 from rankandfile.capture.launch.environment import folder_for_rings, job_environment
 from rankandfile.capture.watch.rings import Seen, look, without_ring
@@ -30,6 +34,8 @@ from rankandfile.own_python import own_python
 APART_S = 1.0
 #: For a rank that is told to end, before it is killed.
 END_S = 5.0
+#: Without a word from a controller on another machine, which asks several times a second.
+LEFT_S = 120.0
 #: Of the output, at a time.
 MOST_OUTPUT = 1 << 20
 
@@ -49,19 +55,33 @@ class Sight:
 
 
 class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore]
-    def __init__(self, work: Path) -> None:
-        """`work` is the job's folder on this host."""
+    def __init__(self, work: Path | None) -> None:
+        """`work` is the job's folder, where the controller is on this host too."""
         super().__init__()
-        self._work = work / str(self.rank)
-        self._work.mkdir(mode=0o700)
+        self._work = work / str(self.rank) if work is not None else Path(hosts.work_folder(self.rank))
+        self._work.mkdir(mode=0o700, exist_ok=True)
         self._rings = folder_for_rings(os.environ)
         self._log = self._work / f"rank_{self.rank}.log"
         self._process: subprocess.Popen[bytes] | None = None
         self._told = 0
+        self._heard = time.monotonic()
+        self._left_s = LEFT_S if work is None else math.inf
+        threading.Thread(target=self._end_if_left, name="raf-left", daemon=True).start()
+
+    def _end_if_left(self) -> None:
+        """A worker that is killed leaves its ranks behind, and a controller that is gone says no farewell to another
+        machine: they would run on for ever."""
+        parent = os.getppid()
+        while os.getppid() == parent and time.monotonic() - self._heard < self._left_s:
+            time.sleep(1.0)
+        self._end()
+        hosts.remove(str(self._work))
+        os._exit(1)
 
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
-    def begin(self, address: str, port: int, command: Sequence[str], attempt: int, plan: str) -> int:
-        """Start the script; returns its process."""
+    def begin(self, address: str, port: int, script: Sequence[str], attempt: int, plan: str) -> int:
+        """Start the script with this host's Python; returns its process."""
+        self._heard = time.monotonic()
         self._setup_env(address, port)
         (self._work / "dumps").mkdir(exist_ok=True)
         env = job_environment(os.environ, self._rings, self._work / "dumps", os.getpid(), plan)
@@ -71,7 +91,7 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
         env = {name: value for name, value in env.items() if not name.startswith(("HYPERACTOR_", "MONARCH_"))}
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [*own_python(_BELOW), *command],
+                [*own_python(_BELOW), sys.executable, *script],
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -82,6 +102,7 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
 
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
     def look(self) -> Sight:
+        self._heard = time.monotonic()
         return self._look()
 
     def _look(self) -> Sight:
@@ -99,6 +120,7 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
     def evidence(self, with_stacks: bool) -> list[tuple[str, bytes]]:
         """What the rank leaves, as files: their names below `evidence/`, and their content."""
+        self._heard = time.monotonic()
         sight = self._look()
         self._told -= len(sight.output)
         folder = Path(tempfile.mkdtemp(prefix="evidence-", dir=self._work))
@@ -118,6 +140,10 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
     def end(self) -> None:
         """End the script and what it started, and leave nothing behind."""
+        self._end()
+        hosts.remove(str(self._work))
+
+    def _end(self) -> None:
         process = self._process
         if process is not None:
             for how, patience in ((signal.SIGTERM, END_S), (signal.SIGKILL, None)):

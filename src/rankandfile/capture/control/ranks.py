@@ -43,20 +43,28 @@ class Rank:
 class Ranks:
     """Use it as a context manager: nothing of it outlives the block."""
 
-    count: int
+    mesh: Any
+    """Monarch's, of the hosts."""
+    hosts: int
+    """How many there are besides this one; 0 for this one alone."""
+    per_host: int
     address: tuple[str, int] = ("", 0)
     ranks: list[Rank] = field(default_factory=list)
-    _mesh: Any = None
-    _work: Path = Path()
+    _procs: Any = None
+    _work: Path | None = None
 
     def __enter__(self) -> Ranks:
-        from monarch.actor import this_host
-
-        self._mesh = this_host().spawn_procs(per_host={"ranks": self.count})
-        self._work = Path(tempfile.mkdtemp(prefix="raf-control-"))
-        actors = self._mesh.spawn("raf", RankActor, self._work)
-        self.ranks = [Rank(number, actors.slice(ranks=number)) for number in range(self.count)]
-        self.address = self.ranks[0].actor.get_host_port.call_one(None).get(timeout=START_S)
+        self._procs = self.mesh.spawn_procs(per_host={"ranks": self.per_host})
+        if not self.hosts:
+            self._work = Path(tempfile.mkdtemp(prefix="raf-control-"))
+        actors = self._procs.spawn("raf", RankActor, self._work)
+        places = [{"hosts": n} for n in range(self.hosts)] or [{}]
+        places = [{**place, "ranks": n} for place in places for n in range(self.per_host)]
+        self.ranks = [Rank(number, actors.slice(**place)) for number, place in enumerate(places)]
+        try:
+            self.address = self.ranks[0].actor.get_host_port.call_one(None).get(timeout=START_S)
+        except Exception as error:  # whatever Monarch says: there is no job without its first rank
+            self._lose(self.ranks[0], str(error) or type(error).__name__)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -65,13 +73,21 @@ class Ranks:
             with contextlib.suppress(Exception):
                 end.get(timeout=END_S)
         with contextlib.suppress(Exception):
-            self._mesh.stop().get(timeout=END_S)
-        shutil.rmtree(self._work, ignore_errors=True)
+            self._procs.stop().get(timeout=END_S)
+        if self._work is not None:
+            shutil.rmtree(self._work, ignore_errors=True)
 
-    def begin(self, command: Sequence[str], attempt: int, plan: str) -> None:
-        begun = [rank.actor.begin.call_one(*self.address, command, attempt, plan) for rank in self.ranks]
-        for one in begun:
-            one.get(timeout=START_S)
+    def begin(self, script: Sequence[str], attempt: int, plan: str) -> None:
+        if self.ranks[0].lost:
+            return
+        begun = [
+            (rank, rank.actor.begin.call_one(*self.address, script, attempt, plan)) for rank in self.ranks
+        ]
+        for rank, one in begun:
+            try:
+                one.get(timeout=START_S)
+            except Exception as error:
+                self._lose(rank, str(error) or type(error).__name__)
 
     def look(self) -> None:
         """Ask every rank's actor; who does not answer is asked no second time before it does."""
@@ -111,7 +127,7 @@ class Ranks:
         asked = [(rank, rank.actor.evidence.call_one(stacks)) for rank in self.ranks if not rank.lost]
         notes = [f"rank {rank.number} gathers nothing: {rank.lost}" for rank in self.ranks if rank.lost]
         for rank in self.ranks:
-            if rank.lost:  # what its actor left on this host
+            if rank.lost and self._work is not None:  # what its actor left on this host
                 files.logs([self._work / str(rank.number) / f"rank_{rank.number}.log"], folder / "logs")
                 files.rings([rank.sight.seen] if rank.sight is not None else [], folder / "rings")
         until = time.monotonic() + EVIDENCE_S

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from enum import Enum
 from typing import Annotated
 
@@ -11,13 +9,15 @@ from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError
+from rankandfile.cli.extras import needs_monarch
 from rankandfile.cli.loading import Source
-from rankandfile.cli.watching import CaseFolder, OnPlan, Stall, say, show_card
+from rankandfile.cli.watching import CaseFolder, Certificates, OnPlan, Stall, say, show_card
 
 ORDER = 10
 EXAMPLES = (
     "raf control run --ranks 8 -- train.py --lr 0.1",
     "raf control run --ranks 8 --policy restart --restarts 3 -- -m my_package.train",
+    "raf control run --hosts node0:7400,node1:7400 --tls job-certificates --ranks 8 -- train.py",
     "raf control run --ranks 4 --plan enforce --stall 30 --src train/ -- train/main.py",
 )
 CONTEXT = {"allow_interspersed_args": False}
@@ -33,7 +33,16 @@ def run(
     script: Annotated[
         list[str], Argument(help="The script and its arguments, or -m and a module.", metavar="-- SCRIPT...")
     ],
-    ranks: Annotated[int, Option("--ranks", "-n", min=1, help="How many ranks on this host.")] = 1,
+    ranks: Annotated[int, Option("--ranks", "-n", min=1, help="How many ranks on each host.")] = 1,
+    hosts: Annotated[
+        str,
+        Option(
+            "--hosts",
+            metavar="HOST:PORT,...",
+            help="Machines on which raf control worker waits, in the order of their ranks; without, this one.",
+        ),
+    ] = "",
+    tls: Certificates = None,
     policy: Annotated[
         Policy,
         Option(
@@ -51,17 +60,22 @@ def run(
 ) -> None:
     """Run a script as the ranks of one controller (PyTorch Monarch), which watches, diagnoses and restarts them.
 
-    The script is as under torchrun: it is told its rank by the same variables. Needs the extra `monarch`.
+    The script is as under torchrun: it is told its rank by the same variables. With --hosts this machine opens a port,
+    too, for the workers: on loopback, or with --tls for who has a certificate. Needs the extra `monarch`.
     """
-    if importlib.util.find_spec("monarch") is None:
-        raise UserError("raf control needs Monarch: pip install 'rankandfile[monarch]'")
-    if sys.platform != "linux":
-        raise UserError("raf control watches processes through Linux's /proc")
-    from rankandfile.capture.control.controller import Options
-    from rankandfile.capture.control.controller import run as controlled
+    needs_monarch()
+    from rankandfile.capture.control import doors
 
-    options = Options(
-        [sys.executable, *script], ranks, policy.value, restarts, stall, plan.value, out, src,
-        shows_symbols(err, unicode), min(err.width, 100),
-    )  # fmt: skip
-    raise Exit(controlled(options, say, show_card))
+    workers = [worker.strip() for worker in hosts.split(",") if worker.strip()]
+    try:
+        _ = doors.scheme(workers, tls)  # before Monarch is imported
+        from rankandfile.capture.control.controller import Options
+        from rankandfile.capture.control.controller import run as controlled
+
+        options = Options(
+            script, ranks, workers, tls, policy.value, restarts, stall, plan.value, out, src,
+            shows_symbols(err, unicode), min(err.width, 100),
+        )  # fmt: skip
+        raise Exit(controlled(options, say, show_card))
+    except doors.NoWay as error:
+        raise UserError(str(error)) from error
