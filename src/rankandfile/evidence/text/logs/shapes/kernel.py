@@ -24,7 +24,7 @@ SHAPES = (
         "kernel_oom_detail", "K4", "fact", "oom-kill:constraint",
         r"oom-kill:constraint=(?P<constraint>\w+),.*?task=(?P<name>[^,]*),pid=(?P<pid>\d+)",
     ),
-    Shape("kernel_oom_trigger", "K4", "fact", "invoked oom-killer", r"(?P<name>\S+) invoked oom-killer"),
+    Shape("kernel_oom_trigger", "K4", "fact", "invoked oom-killer", r"(?<!\S)(?P<name>\S+) invoked oom-killer"),
     Shape(
         "hung_task", "K6", "origin", "blocked for more than",
         r"task (?P<name>\S+):(?P<pid>\d+) blocked for more than (?P<waited_s>\d+) seconds",
