@@ -25,6 +25,8 @@ class Asked(Struct, frozen=True):
     sends: tuple[int, ...] = ()
     receives: tuple[int, ...] = ()
     evidence: str = ""
+    by_source: bool = False
+    """The stack shows no arguments: the source says whom the line's transfer is with."""
 
     @property
     def awaited(self) -> int | None:

@@ -116,7 +116,8 @@ def _asked_by_code(stand: Stand, peer: int) -> Asked | None:
         return None
     receives = stand.op.endswith("recv")
     evidence = stand.evidence[0]
-    return Asked(stand.op, src=peer if receives else None, dst=None if receives else peer, evidence=evidence)
+    src, dst = (peer, None) if receives else (None, peer)
+    return Asked(stand.op, src=src, dst=dst, evidence=evidence, by_source=True)
 
 
 def _frames(case: Case, doings: dict[int, dict[str, Any]]) -> dict[int, Location]:

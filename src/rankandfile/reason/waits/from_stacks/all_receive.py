@@ -27,6 +27,9 @@ def all_receive(of: WhereAllStand) -> Finding | None:
     named = tuple(sorted(rank for circle in circles for rank in circle))
     # A helper that all receive by is one line; who called it says whether they do the same.
     lines = {(of.stands[r].location.file, of.stands[r].location.line, of.stands[r].caller) for r in named}
+    if len(lines) > 1 and any(of.stands[rank].asked.by_source for rank in named):
+        # Who of them has left the loop that the others are in, the source can tell, and these lines do not.
+        return None
     together = any(set(named) == set(cohort.ranks) for cohort in of.cohorts)
     # Nobody is at work who could send yet, and what was sent arrives in less time than several looks take.
     for_ever = (
