@@ -45,6 +45,8 @@ def test_a_source_is_named(kind: str) -> None:
     [
         "if dist.get_world_size() > 1:\n    dist.barrier()\n",
         "if os.environ['WORLD_SIZE'] == '1':\n    dist.barrier()\n",
+        "launched = os.environ.get('RANK') is not None and os.getenv('LOCAL_RANK') is not None\n"
+        "if launched:\n    dist.barrier()\n",
         "import argparse\nargs = argparse.ArgumentParser().parse_args()\nif args.fast:\n    dist.barrier()\n",
         "for step in range(10):\n    if step % 3 == 0:\n        dist.barrier()\n",
         "rank = 3\nis_main = rank == 0\nif is_main:\n    dist.barrier()\n",

@@ -227,6 +227,8 @@ def _known(name: str) -> bool:
 
 def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> Value:
     if name in ("os.environ.get", "os.getenv"):
+        if path[:1] == (KIND,):
+            return UNIFORM  # A launcher sets its variables for every rank, or for none.
         return origins.environment(constant(e.args[0]) if e.args else None, e, frame)
     rule = sanitiser(name)
     if rule is not None and rule.returned:
