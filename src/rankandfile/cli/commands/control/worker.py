@@ -30,11 +30,13 @@ def worker(
     authority, so let the job have one of its own; without, the address must be on loopback, where every user of this
     machine reaches it. Start it in the folder in which the script is to run. Needs the extra `monarch`.
     """
-    needs_monarch()
-    from rankandfile.capture.control.doors import NoWay
+    from rankandfile.capture.control.doors import NoWay, scheme
     from rankandfile.capture.control.hosts import serve
 
     try:
+        # An address that will not do is told whether or not Monarch is there.
+        _ = scheme([address], tls)
+        needs_monarch()
         serve(address, tls)
     except NoWay as error:
         raise UserError(str(error)) from error
