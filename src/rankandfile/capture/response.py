@@ -26,6 +26,7 @@ from rankandfile.model.digest import Finding
 from rankandfile.model.ranks import format_ranks
 
 Say = Callable[[str], None]
+_CALLED = "another node has noticed a stall: looking here, too"
 
 
 class Response:
@@ -153,7 +154,7 @@ class Response:
         calls = self._stalled_calls = self._roster.calls
         idle = noticed and not any(one.lives and one.open for one in self._roster.seen)
         if not noticed:
-            self._say("another node has noticed a stall: looking here, too")
+            self._say(_CALLED)
         elif not idle:
             still = self._stall.still(time.monotonic())
             self._say(f"nothing has moved for {still:.0f} s: looking why")
@@ -179,6 +180,10 @@ class Response:
             self._slow = None
         folder = self._case.of_stall(self._roster.now, self._on_hang != "kill")
         findings.write(folder, self.findings)
+        if idle and nodes is not None and nodes.called:
+            # Nobody waits here, but somebody does there, and is not to wait for what is looked for here alone.
+            self._say(_CALLED)
+            idle, alarm = False, nodes.raise_alarm()
         moves = not self._stall.told
         said = (
             confer(nodes, folder / "evidence", alarm, self._say) if nodes is not None and alarm else Speaks()

@@ -137,7 +137,7 @@ class _Watch:
         self._meet()
         noticed = self._stall.feed(time.monotonic(), self._roster.seen)
         nodes = self._response.nodes
-        called = nodes is not None and nodes.alarm > nodes.word.answered
+        called = nodes is not None and nodes.called
         if (noticed or called) and not self._response.busy:
             self._response.begin(noticed)
         self._response.go_on()

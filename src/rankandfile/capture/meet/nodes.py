@@ -94,7 +94,7 @@ class Nodes:
                 self._speak()
                 alarm = self._alarm()
                 self.alarm = alarm if alarm > self._at_first else 0
-                if self._listening or self.alarm > self.word.answered or time.monotonic() - looked > LOOK_S:
+                if self._listening or self.called or time.monotonic() - looked > LOOK_S:
                     self._listen()
                     looked = time.monotonic()
                 self._ready.set()
@@ -176,6 +176,11 @@ class Nodes:
         """Closely while there is something to decide."""
         self._listening = closely
         self._hurry.set()
+
+    @property
+    def called(self) -> bool:
+        """Another node has noticed something, and has no answer from here."""
+        return self.alarm > self.word.answered
 
     def raise_alarm(self) -> int:
         """All nodes are to look; two that notice at once mean the same. The alarm's number, 0 for nobody there."""
