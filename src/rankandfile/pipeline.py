@@ -169,7 +169,7 @@ def _diagnosed(
     search = None if tree is None else _search(case, tree)
     facts = gather(case, on_step, options.hung, NO_CODE if search is None else _code_read(search))
     diagnosis = conclude(facts)
-    if tree is None or search is None:
+    if search is None:
         return Result(case=case, facts=facts, tree=None, diagnosis=diagnosis)
     from rankandfile.reason import with_source
     from rankandfile.source.findings import source_findings
@@ -177,8 +177,8 @@ def _diagnosed(
 
     _say(on_progress, "reading the source")
     found = source_findings(search, diagnosis.verdicts)
-    advised = advise(with_source(diagnosis, found, case), tree)
-    return Result(case=case, facts=facts, tree=tree, diagnosis=advised, source_notes=found.notes)
+    advised = advise(with_source(diagnosis, found, case), search.tree)
+    return Result(case=case, facts=facts, tree=search.tree, diagnosis=advised, source_notes=found.notes)
 
 
 def _search(case: Case, tree: SourceTree) -> Search:

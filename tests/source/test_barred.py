@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
+from support.source.toy_runs import Run, case_of, diagnosis_of, locate, place, play, tree, verdict_of
 
 from rankandfile.model.diagnosis import Alternative, Verdict
 
@@ -50,11 +50,10 @@ def main():
 """
 
 
-def parted(test: str = "if dist.get_rank() == 0:", before: str = "pass", mark: str = "  # <-") -> Verdict:
-    """Two ranks, of which the dumps do not say who departed."""
-    run = play(2, train=HOOKS.format(test=test, before=before, mark=mark))
-    verdict = msgspec.structs.replace(
-        verdict_of(run, 1, "undetermined"),
+def either_of_two(run: Run, other: int) -> Verdict:
+    """Rank `other` went another way, as the dumps have it, and they do not say who of the two departed."""
+    return msgspec.structs.replace(
+        verdict_of(run, other, "undetermined"),
         culprits=[],
         victims="0,1",
         alternatives=[
@@ -62,6 +61,12 @@ def parted(test: str = "if dist.get_rank() == 0:", before: str = "pass", mark: s
             for rank in ("0", "1")
         ],
     )
+
+
+def parted(test: str = "if dist.get_rank() == 0:", before: str = "pass", mark: str = "  # <-") -> Verdict:
+    """Two ranks, of which the dumps do not say who departed."""
+    run = play(2, train=HOOKS.format(test=test, before=before, mark=mark))
+    verdict = either_of_two(run, 1)
     found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     if mark:
         assert place(found.location) == run.marked
@@ -160,14 +165,7 @@ def test_what_was_called_there_a_second_time_was_not_met_before() -> None:
     """The first of two calls like those of the others finds a partner; that both are from there says nothing."""
     run = play(2, train=TWICE, library=LIBRARY)
     own = {name: text for name, text in run.files.items() if name != "library.py"}
-    verdict = msgspec.structs.replace(
-        verdict_of(run, 0, "undetermined"),
-        culprits=[],
-        alternatives=[
-            Alternative(cause="different_collective", confidence="hypothesis", sentence="", culprits=rank)
-            for rank in ("0", "1")
-        ],
-    )
+    verdict = either_of_two(run, 0)
     found = locate(case_of(run), diagnosis_of(verdict), tree(own)).verdicts[0]
     assert place(found.location) == run.marked, found.sentence
     assert [one.rank for one in found.culprits] == [0]

@@ -29,14 +29,13 @@ def attach(workers: Sequence[str], certificates: Path | None) -> Any:
     return attach_to_workers(ca=_TRUST, workers=[f"{scheme}://{worker}" for worker in workers])
 
 
-def serve(address: str, certificates: Path | None) -> None:
-    """Wait for controllers, one after the other, until this process is ended. Raises NoWay."""
-    scheme = doors.scheme([address], certificates)
+def serve(address: str) -> None:
+    """Wait at `tcp://host:port`, or `tls://`, for controllers, one after the other, until this process is ended."""
     from monarch.actor import run_worker_loop_forever
 
     with tempfile.TemporaryDirectory(prefix="raf-worker-") as work:
         os.environ[WORK] = work
-        run_worker_loop_forever(address=f"{scheme}://{address}", ca=_TRUST)
+        run_worker_loop_forever(address=address, ca=_TRUST)
 
 
 def work_folder(rank: int) -> str:

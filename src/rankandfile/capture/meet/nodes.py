@@ -120,7 +120,7 @@ class Nodes:
         now = time.monotonic()
         if now - self._named > names_last_s(len(self._names)):
             self._names, self._named = self._where.members(), now
-        decides = self._listening or self.alarm > self.word.answered
+        decides = self._listening or self.called
         names = self._reader.whom(self._names, self._silent, self._ended, decides)
         said = self._where.get_all([f"{name}/word" for name in names])
         for name, data in zip(names, said, strict=True):

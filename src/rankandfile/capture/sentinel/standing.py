@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.transfers import ANYBODY, Lane
@@ -96,7 +96,11 @@ def _open(one: Rank, record: Record, ranks: Mapping[int, Rank]) -> Iterator[Open
     """The call; several, where it needs one of several ranks."""
     if not record.flags & layout.P2P:
         joined = one.place(record)
-        yield Open(record.number, *joined, _not_there(one, *joined, ranks)) if joined else _unknown(record)
+        yield (
+            Open(record.number, *joined, not_come(one.members.get(joined[0], ()), *joined, ranks))
+            if joined
+            else _unknown(record)
+        )
         return
     lane, number = one.lanes.get(record.number, (None, 0))
     if lane is None:
@@ -113,11 +117,11 @@ def _unknown(record: Record) -> Open:
     return Open(record.number, "", 0)
 
 
-def _not_there(one: Rank, group: str, number: int, ranks: Mapping[int, Rank]) -> tuple[int, ...]:
-    """The members on this node that have not come to a collective."""
+def not_come(members: Iterable[int], group: str, number: int, ranks: Mapping[int, Rank]) -> tuple[int, ...]:
+    """Of the members of a group, those on this node that have not come to a collective of it."""
     return tuple(
         rank
-        for rank in one.members.get(group, ())
+        for rank in members
         if rank in ranks and (group not in ranks[rank].groups or ranks[rank].groups[group].last < number)
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from rankandfile.capture.sentinel.late import Late
 from rankandfile.capture.sentinel.piling import Pile
 from rankandfile.capture.sentinel.ranks import Rank
+from rankandfile.capture.sentinel.standing import not_come
 from rankandfile.capture.sentinel.telling import id_of, name_of, path_of
 from rankandfile.capture.sentinel.telling_waits import side_of, which
 from rankandfile.capture.sentinel.transfers import Lane
@@ -100,8 +101,7 @@ def _standing(those: Sequence[int], call: Open, ranks: Mapping[int, Rank]) -> tu
 
 def _come(group: str, number: int, ranks: Mapping[int, Rank]) -> str:
     members = next((one.members[group] for one in ranks.values() if group in one.members), ())
-    away = [rank for rank in members if rank in ranks and (
-        group not in ranks[rank].groups or ranks[rank].groups[group].last < number)]  # fmt: skip
+    away = not_come(members, group, number, ranks)
     if away:
         return f"rank{'s' * (len(away) > 1)} {format_ranks(away)} {'have' if len(away) > 1 else 'has'} not come to it"
     return f"all {'of this node ' * (not set(members) <= ranks.keys())}have come to it"

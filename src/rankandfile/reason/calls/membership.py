@@ -45,14 +45,14 @@ def membership(case: Case, users: dict[int, set[int]], code: CodeRead = NO_CODE)
         for group in (inferred if case.world_size is not None else ())
         if (ranks := code.members_of(descs[group], members[group]))
     }
-    by_mesh = by_code | _by_mesh(names, descs, members, inferred - by_code.keys(), case.world_size)
-    for group, ranks in by_mesh.items():
+    laid_out = by_code | _by_mesh(names, descs, members, inferred - by_code.keys(), case.world_size)
+    for group, ranks in laid_out.items():
         members[group] = sorted({*members[group], *ranks})
     completed = _complete(members, inferred, descs, case.world_size)
     for group, ranks in completed.items():
         members[group] = sorted({*members[group], *ranks})
-    completed |= by_mesh
-    return Membership(members, completed, frozenset(inferred - by_mesh.keys()), _families(members, descs))
+    completed |= laid_out
+    return Membership(members, completed, frozenset(inferred - laid_out.keys()), _families(members, descs))
 
 
 def _by_mesh(

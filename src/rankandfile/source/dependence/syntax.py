@@ -156,6 +156,16 @@ def content(call: ast.Call) -> list[ast.expr]:
     return arguments(ast.Call(call.func, call.args, [k for k in call.keywords if k.arg not in _WHERE]))
 
 
+def of_a_dictionary(e: ast.AST) -> bool:
+    """`d.items()`: what is handed out in the order in which it was put in."""
+    return (
+        isinstance(e, ast.Call)
+        and isinstance(e.func, ast.Attribute)
+        and e.func.attr in ("items", "keys", "values")
+        and not e.args
+    )
+
+
 def children(e: ast.AST) -> Iterator[ast.expr]:
     return (child for child in ast.iter_child_nodes(e) if isinstance(child, ast.expr))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -146,6 +146,17 @@ class CallPaths:
         looked = self.case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
         ranks: list[int] = looked["rank"].drop_nulls().unique().sort().to_list()
         return ranks
+
+    def seen_in(self, functions: Iterable[str]) -> list[int]:
+        """Of these, those that were in one of these functions of torch."""
+        case = self.case
+        theirs = case.frames.filter(pl.col("is_torch") & pl.col("function").is_in([*functions])).select(
+            "frame"
+        )
+        inside = case.stacks.select("stack", pl.col("frames").alias("frame")).explode("frame")
+        stacks = inside.join(theirs, on="frame", how="semi")["stack"].unique()
+        ranks = {*case.snapshots.filter(pl.col("stack").is_in(stacks.implode()))["rank"]}
+        return [rank for rank in self.seen() if rank in ranks]
 
     def now(self, rank: int) -> CallPath:
         """Where the program's own thread of this rank was when someone looked, at the last look."""

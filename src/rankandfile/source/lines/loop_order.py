@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import why, why_sorted
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import dotted
+from rankandfile.source.dependence.syntax import COMPREHENSIONS, dotted
 from rankandfile.source.flow import Condition, Kind
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
@@ -28,6 +28,7 @@ class Going(NamedTuple):
     line: int
     kind: Kind
     items: ast.expr
+    target: ast.expr
 
 
 @heuristic("order of a loop", "equal calls for different items are in the order of the loop around them")
@@ -38,7 +39,7 @@ def loop_order(places: SourcePlaces, path: CallPath) -> Origin | None:
         place = places.find(frame)
         if place is None or not place.known:
             continue
-        for loop in _loops_around(place):
+        for loop in loops_around(place):
             if (found := in_order(places, place, loop)) is not None:
                 return found
     return None
@@ -47,7 +48,7 @@ def loop_order(places: SourcePlaces, path: CallPath) -> Origin | None:
 def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool = False) -> Origin | None:
     """Where the items' order can become the rank's own; `chosen`: which call it is, is known to come from the items, so
     whatever makes them differ counts."""
-    line, kind, items = loop
+    line, kind, items, _ = loop
     text = place.module.lines[line - 1].strip()
     reason = why(
         places.program, place.function, Condition(line, text, kind, "another item", "no more items", items)
@@ -107,7 +108,7 @@ def handed_out(program: Program, place: SourcePlace, items: ast.expr, entry: Ent
     return entry.test and entry.function in called_in(program, place.function, items)
 
 
-def _loops_around(place: SourcePlace) -> list[Going]:
+def loops_around(place: SourcePlace) -> list[Going]:
     """The loops that go over the place, the innermost first."""
     found: list[tuple[int, Going]] = []
     for node in place.function.nodes:
@@ -115,9 +116,10 @@ def _loops_around(place: SourcePlace) -> list[Going]:
         if not first <= place.line <= last:
             continue
         if isinstance(node, (ast.For, ast.AsyncFor)):
-            found.append((first, Going(node.lineno, "for", node.iter)))
-        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            found.append((first, Going(node.lineno, "for", node.iter, node.target)))
+        elif isinstance(node, COMPREHENSIONS):
             found += [
-                (first, Going(part.iter.lineno, "comprehension", part.iter)) for part in node.generators
+                (first, Going(part.iter.lineno, "comprehension", part.iter, part.target))
+                for part in node.generators
             ]
     return [loop for _, loop in sorted(found, key=lambda one: -one[0])]

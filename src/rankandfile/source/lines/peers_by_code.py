@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.heuristics import heuristic
+from rankandfile.source.one_rank.arithmetic import alone
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 
@@ -26,7 +27,7 @@ _MOST = 1024
 def peers_by_code(search: Search) -> dict[int, int]:
     """By rank, for those that were seen in a transfer whose line says whom it is with."""
     found: dict[int, int] = {}
-    for rank in search.paths.seen()[:_MOST] if search.job.world else ():
+    for rank in search.paths.seen_in(_PEER)[:_MOST] if search.job.world else ():
         path = search.paths.now(rank)
         known = [
             n for n, frame in enumerate(path) if (p := search.places.find(frame)) is not None and p.known
@@ -36,10 +37,9 @@ def peers_by_code(search: Search) -> dict[int, int]:
         if place is None or peer is None:
             continue
         values = search.one_rank(rank).of(*_from_outside(search, path, known[-1], place, peer))
-        if values is not None and len(values) == 1:
-            value = next(iter(values))
-            if type(value) is int and 0 <= value < search.job.world and value != rank:
-                found[rank] = value
+        (other,) = alone([values]) or (None,)
+        if type(other) is int and 0 <= other < search.job.world and other != rank:
+            found[rank] = other
     return found
 
 

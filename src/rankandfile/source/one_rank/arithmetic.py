@@ -112,6 +112,16 @@ def compared(left: Values, op: ast.cmpop, right: Values) -> frozenset[Plain]:
     return frozenset(found) or EITHER
 
 
+def alone(many: Iterable[Values]) -> tuple[Plain, ...] | None:
+    """The one value of each; None where one of them can have several."""
+    found: list[Plain] = []
+    for values in many:
+        if values is None or len(values) != 1:
+            return None
+        found += values
+    return tuple(found)
+
+
 def union(many: Iterable[Values]) -> Values:
     """All that any of them can be."""
     found: set[Plain] = set()

@@ -14,7 +14,7 @@ from rankandfile.source.program.names import Class, External, enclosing_class, l
 from rankandfile.source.registry.tables import canonical
 
 from . import library
-from .arithmetic import MOST_ITEMS, Plain, Values, each, union
+from .arithmetic import MOST_ITEMS, Plain, Values, alone, each, union
 from .mesh import dimension, line
 
 if TYPE_CHECKING:
@@ -126,15 +126,15 @@ def _builtin(one: OneRank, name: str, e: ast.Call, frame: Frame) -> Values:
         return None
     if name in _CHANGES and len(args) == 1:
         return each(args[0], _CHANGES[name])
-    if name in ("min", "max") and len(args) > 1 and all(a is not None and len(a) == 1 for a in args):
-        numbers = tuple(next(iter(a)) for a in args if a is not None)
-        return each(frozenset({numbers}), min if name == "min" else max)  # type: ignore[arg-type]
-    if name == "range" and all(a is not None and len(a) == 1 for a in args):
-        numbers = tuple(next(iter(a)) for a in args if a is not None)
-        return each(frozenset({numbers}), _range)
-    if name in _OF_ITEMS and all(a is not None and len(a) == 1 for a in args):
-        each_of = tuple(next(iter(a)) for a in args if a is not None)
-        return each(frozenset({each_of}), lambda v: _OF_ITEMS[name](*v))  # type: ignore[misc]
+    given = alone(args)
+    if given is None:
+        return None
+    if name in ("min", "max") and len(given) > 1:
+        return each(frozenset({given}), min if name == "min" else max)  # type: ignore[arg-type]
+    if name == "range":
+        return each(frozenset({given}), _range)
+    if name in _OF_ITEMS:
+        return each(frozenset({given}), lambda v: _OF_ITEMS[name](*v))  # type: ignore[misc]
     return None
 
 

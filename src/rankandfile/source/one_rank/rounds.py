@@ -16,7 +16,7 @@ from rankandfile.source.dependence.index import MOST_SITES
 from rankandfile.source.dependence.syntax import COMPREHENSIONS, ancestors
 from rankandfile.source.program.modules import Function
 
-from .arithmetic import Plain, Values, each
+from .arithmetic import Plain, Values, alone, each
 
 if TYPE_CHECKING:
     from .values import OneRank
@@ -111,9 +111,10 @@ def _stored(target: ast.expr, item: Plain) -> dict[str, Plain]:
 
 
 def _one(values: Values) -> Plain:
-    if values is None or len(values) != 1:
+    found = alone([values])
+    if found is None:
         raise NotKnown
-    return next(iter(values))
+    return found[0]
 
 
 def _around(call: ast.Call, function: Function) -> list[Loop]:

@@ -21,7 +21,7 @@ from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import External, resolve
 
 from . import attributes, bodies, calls, library, names, rounds
-from .arithmetic import EITHER, Plain, Values, combined, compared, each, union
+from .arithmetic import EITHER, Plain, Values, alone, combined, compared, each, union
 from .job import Job
 
 _DEEPEST = 40
@@ -180,27 +180,17 @@ class OneRank:
         return union([*found, self.value(e.values[-1], frame)])
 
     def _sequence(self, elements: list[ast.expr], frame: Frame) -> Values:
-        found: list[Plain] = []
-        for element in elements:
-            values = self.value(element, frame)
-            if values is None or len(values) != 1:
-                return None
-            found.extend(values)
-        return each(frozenset({tuple(found)}), lambda v: v)
+        found = alone(self.value(element, frame) for element in elements)
+        return None if found is None else each(frozenset({found}), lambda v: v)
 
     def _text(self, e: ast.JoinedStr, frame: Frame) -> Values:
-        parts: list[Values] = []
-        for part in e.values:
-            plain = (
-                isinstance(part, ast.FormattedValue) and part.conversion == -1 and part.format_spec is None
-            )
-            inside = part.value if isinstance(part, ast.FormattedValue) and plain else part
-            parts.append(
-                None if inside is part and not isinstance(part, ast.Constant) else self.value(inside, frame)
-            )
-        if any(values is None or len(values) != 1 for values in parts):
-            return None
-        return each(frozenset({"".join(str(v) for values in parts for v in values or ())}), lambda v: v)
+        # Of a part with a format of its own no value is known.
+        plain = (
+            p.value if isinstance(p, ast.FormattedValue) and p.conversion == -1 and not p.format_spec else p
+            for p in e.values
+        )
+        parts = alone(self.value(part, frame) for part in plain)
+        return None if parts is None else each(frozenset({"".join(map(str, parts))}), lambda v: v)
 
     def _item(self, e: ast.Subscript, frame: Frame) -> Values:
         base = resolve(frame.function, e.value)
@@ -212,13 +202,11 @@ class OneRank:
         return self.part(self.value(e.value, frame), self.value(e.slice, frame))
 
     def _slice(self, e: ast.Slice, frame: Frame) -> slice | None:
-        ends = [
+        ends = alone(
             frozenset({None}) if part is None else self.value(part, frame)
             for part in (e.lower, e.upper, e.step)
-        ]
-        if any(values is None or len(values) != 1 for values in ends):
-            return None
-        return slice(*(value for values in ends for value in values or ()))
+        )
+        return None if ends is None else slice(*ends)
 
     def part(self, whole: Values, key: Values) -> Values:
         """An item of what is known to be a tuple."""

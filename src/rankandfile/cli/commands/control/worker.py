@@ -35,9 +35,9 @@ def worker(
 
     try:
         # An address that will not do is told whether or not Monarch is there.
-        _ = scheme([address], tls)
+        way = scheme([address], tls)
         needs_monarch()
-        serve(address, tls)
+        serve(f"{way}://{address}")
     except NoWay as error:
         raise UserError(str(error)) from error
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.syntax import argument
 from rankandfile.source.lines.found_line import Search
-from rankandfile.source.one_rank.arithmetic import Values
+from rankandfile.source.one_rank.arithmetic import Values, alone
 from rankandfile.source.one_rank.job import Job
 from rankandfile.source.one_rank.rounds import NotKnown, times
 from rankandfile.source.one_rank.values import OneRank
@@ -62,10 +62,10 @@ def _made(
     one.ask_anew()
     try:
         for frame in times(one, site.call, site.function):
-            desc = one.value(named, frame)
-            if desc is None or len(desc) != 1:
+            desc = alone([one.value(named, frame)])
+            if desc is None:
                 raise NotKnown
-            name = str(next(iter(desc)))
+            name = str(desc[0])
             lists = None if ranks is None else one.value(ranks, frame)
             listed = (
                 tuple(range(world)) if ranks is None or lists == frozenset({None}) else _list(lists, world)
@@ -80,14 +80,11 @@ def _made(
 
 
 def _list(values: Values, world: int) -> tuple[int, ...] | None:
-    if values is None or len(values) != 1:
-        return None
-    listed = next(iter(values))
-    ranks = (
-        sorted(r for r in listed if type(r) is int and 0 <= r < world) if isinstance(listed, tuple) else []
-    )
-    whole = isinstance(listed, tuple) and len({*ranks}) == len(listed)
-    return tuple(ranks) if ranks and whole else None
+    match alone([values]):
+        case (tuple() as listed,):
+            ranks = sorted(r for r in listed if type(r) is int and 0 <= r < world)
+            return tuple(ranks) if ranks and len({*ranks}) == len(listed) else None
+    return None
 
 
 def _meshed(
@@ -98,11 +95,8 @@ def _meshed(
     one.ask_anew()
     try:
         for frame in times(one, site.call, site.function):
-            shape = one.value(shaped, frame) if shaped is not None else None
-            names = one.value(named, frame) if named is not None else None
-            if shape is None or names is None or len(shape) != 1 or len(names) != 1:
-                continue
-            sizes, words = next(iter(shape)), next(iter(names))
+            given = (None if e is None else one.value(e, frame) for e in (shaped, named))
+            sizes, words = alone(given) or (None, None)
             if not (isinstance(sizes, tuple) and isinstance(words, tuple) and len(sizes) == len(words)):
                 continue
             if not all(type(n) is int and n > 0 for n in sizes) or prod(sizes) != world:  # type: ignore[arg-type]

@@ -13,18 +13,19 @@ from msgspec.structs import replace
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
+from rankandfile.source.dependence.syntax import of_a_dictionary
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.loop_order import handed_out
+from rankandfile.source.lines.loop_order import Going, handed_out
 from rankandfile.source.lines.made_from import Entry, answers, enters
 from rankandfile.source.program.names import enclosing_class, method, resolve
 from rankandfile.source.program.places import SourcePlace
 
-from .items_behind import Loop, loop_of, loops_behind
+from .items_behind import loop_of, loops_behind
 from .put_in import PutIn, put_in
 
 
@@ -76,21 +77,21 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
 
 
 def _items(
-    search: Search, place: SourcePlace, loop: Loop, divergence: CodeDivergence, story: str
+    search: Search, place: SourcePlace, loop: Going, divergence: CodeDivergence, story: str
 ) -> FoundLine:
-    entry = enters(search.program, place.function, loop.iter)
-    if entry is not None and handed_out(search.program, place, loop.iter, entry):
+    entry = enters(search.program, place.function, loop.items)
+    if entry is not None and handed_out(search.program, place, loop.items, entry):
         return replace(at(entry, divergence, "items"), story=story)
-    text = without_comment(place.module.lines[loop.lineno - 1].strip())
-    again = Condition(loop.lineno, text, "for", "another round", "exhausted", loop.iter)
-    found = FoundLine(place, loop.lineno, text, divergence=divergence, kind="items", story=story)
+    text = without_comment(place.module.lines[loop.line - 1].strip())
+    again = Condition(loop.line, text, "for", "another round", "exhausted", loop.items)
+    found = FoundLine(place, loop.line, text, divergence=divergence, kind="items", story=story)
     reason = search.why(place, again)
     # An order that is another in every process is no matter of who put more in.
     ordered = reason.source in ORDERS
-    more = None if ordered else put_in(search.program, search.objects, place, loop.iter)
+    more = None if ordered else put_in(search.program, search.objects, place, loop.items)
     if more is not None:
         return _put_in(search, found, more)
-    return replace(found, reason=reason, unordered=_in_order_of_arrival(reason, loop.iter))
+    return replace(found, reason=reason, unordered=_in_order_of_arrival(reason, loop.items))
 
 
 def _put_in(search: Search, found: FoundLine, more: PutIn) -> FoundLine:
@@ -129,7 +130,7 @@ def _singled_out(search: Search, more: PutIn, parted: CodeDivergence | None) -> 
 def _by_own_wish(
     search: Search,
     place: SourcePlace,
-    loop: Loop,
+    loop: Going,
     callees: list[SourcePlace],
     divergence: CodeDivergence,
     story: str,
@@ -138,7 +139,7 @@ def _by_own_wish(
 
     The filter is the same line for all items; what it asks stands in the class of one of the two that were called.
     """
-    entry = enters(search.program, place.function, loop.iter)
+    entry = enters(search.program, place.function, loop.items)
     if entry is None or not entry.test:
         return None
     asked = {
@@ -167,9 +168,7 @@ def _by_own_wish(
 
 def _in_order_of_arrival(reason: Reason, items: ast.expr) -> bool:
     """What the loop goes over is a set, or a dictionary that is filled as its keys come in, or what is done first."""
-    if isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute):
-        return reason.source in ORDERS or (items.func.attr in ("values", "items", "keys") and not items.args)
-    return reason.source in ORDERS
+    return reason.source in ORDERS or of_a_dictionary(items)
 
 
 def at(entry: Entry, divergence: CodeDivergence | None, kind: str) -> FoundLine:

@@ -15,7 +15,7 @@ from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.loop_order import Going, in_order, loop_order
+from rankandfile.source.lines.loop_order import in_order, loop_order
 
 from .another_callee import another_callee
 from .barred import barred
@@ -118,8 +118,7 @@ def _of_chosen_items(search: Search, same: CodeDivergence) -> Origin | None:
             place = search.places.find(path[depth])
             loops = loops_behind(search, path[: depth + 1], place, [value]) if place is not None else ()
             for where, loop in loops:
-                going = Going(loop.lineno, "for", loop.iter)
-                if (found := in_order(search.places, where, going, chosen=True)) is not None:
+                if (found := in_order(search.places, where, loop, chosen=True)) is not None:
                     return found
     return None
 

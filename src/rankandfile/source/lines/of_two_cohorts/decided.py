@@ -23,12 +23,12 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
     text = without_comment(condition.text)
     found = FoundLine(place, condition.line, text, decision.reason, divergence, decision, kind="decision")
     if condition.kind == "except":
-        return tried_again(replace(found, kind="caught"))
+        return tried_again(search.places, replace(found, kind="caught"))
     if condition.kind == "call" and decision.branching.culprit == "end":
         # What was called raised, and the rank went on all the same: whoever kept that to itself let it.
         kept = catcher(search.places, decision.branching.outer, None)
         if kept is not None:
-            return _caught(found, *kept)
+            return _caught(search, found, *kept)
     entry = of_loop(search, place, condition)
     if entry is not None and entry.fills:
         filled = at(entry, divergence, "filled")
@@ -49,9 +49,10 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
     caught = (
         (place, inside) if inside is not None else catcher(search.places, decision.branching.outer, raised)
     )
-    return _caught(found, *caught) if caught is not None else found
+    return _caught(search, found, *caught) if caught is not None else found
 
 
-def _caught(found: FoundLine, where: SourcePlace, handler: Keeper) -> FoundLine:
+def _caught(search: Search, found: FoundLine, where: SourcePlace, handler: Keeper) -> FoundLine:
     text = without_comment(where.module.lines[handler.lineno - 1].strip())
-    return tried_again(replace(found, place=where, line=handler.lineno, condition=text, kind="caught"))
+    caught = replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
+    return tried_again(search.places, caught)

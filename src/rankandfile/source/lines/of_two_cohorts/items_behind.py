@@ -4,50 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from rankandfile.source.dependence.syntax import COMPREHENSIONS
 from rankandfile.source.lines.arguments import assigned, from_caller
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.found_line import Search
+from rankandfile.source.lines.loop_order import Going, loops_around
 from rankandfile.source.program.places import SourcePlace
 
 _FURTHEST, _MOST = 5, 24
 
 
-class Loop(NamedTuple):
-    """A loop, or the part of a comprehension that is one."""
-
-    lineno: int
-    target: ast.expr
-    iter: ast.expr
-
-
-def loop_of(place: SourcePlace, value: ast.expr) -> Loop | None:
+def loop_of(place: SourcePlace, value: ast.expr) -> Going | None:
     """The loop around the line from whose items the value is taken: what comes first there decides."""
-    around = [
-        loop
-        for node in place.function.nodes
-        if getattr(node, "lineno", place.line) <= place.line <= (getattr(node, "end_lineno", None) or 0)
-        for loop in _loops(node)
-    ]
-    for loop in sorted(around, key=lambda loop: -loop.lineno):
-        if _names(value) & _names(loop.target):
-            return loop
-    return None
-
-
-def _loops(node: ast.AST) -> list[Loop]:
-    if isinstance(node, (ast.For, ast.AsyncFor)):
-        return [Loop(node.lineno, node.target, node.iter)]
-    if isinstance(node, COMPREHENSIONS):
-        return [Loop(each.iter.lineno, each.target, each.iter) for each in node.generators]
-    return []
+    return next((loop for loop in loops_around(place) if _names(value) & _names(loop.target)), None)
 
 
 def loops_behind(
     search: Search, path: CallPath, place: SourcePlace, values: list[ast.expr]
-) -> Iterator[tuple[SourcePlace, Loop]]:
+) -> Iterator[tuple[SourcePlace, Going]]:
     """Loops by whose items a choice was made: `HANDLERS[kind](x)`, where `kind` was handed over; the nearest first.
 
     `place` is that of the path's innermost frame.

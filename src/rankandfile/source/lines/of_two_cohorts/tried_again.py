@@ -10,15 +10,16 @@ import ast
 
 from msgspec.structs import replace
 
-from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.dependence.syntax import ancestors, spans
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 _Loop = ast.For | ast.AsyncFor | ast.While
 
 
-def tried_again(found: FoundLine) -> FoundLine:
+def tried_again(places: SourcePlaces, found: FoundLine) -> FoundLine:
     """The handler that was found, with the one side that came through it into another go, if there is one."""
     handlers = [
         n for n in found.place.function.nodes if isinstance(n, ast.ExceptHandler) and n.lineno == found.line
@@ -27,7 +28,7 @@ def tried_again(found: FoundLine) -> FoundLine:
     if tried is None or found.divergence is None:
         return found
     sides = (found.divergence.normal, found.divergence.culprit)
-    again = [side for side in sides if _inside(found.place, tried, side)]
+    again = [side for side in sides if _inside(places, found.place.function, tried, side)]
     return replace(found, singled=again[0].members, tried_again=True) if len(again) == 1 else found
 
 
@@ -47,11 +48,6 @@ def _retries(place: SourcePlace, handler: ast.ExceptHandler) -> ast.Try | None:
     return None
 
 
-def _inside(place: SourcePlace, tried: ast.Try, side: Side) -> bool:
-    first, last = tried.body[0].lineno, tried.body[-1].end_lineno or 0
-    return any(
-        frame.function.rsplit(".", 1)[-1] == place.function.name
-        and frame.file.endswith(place.path)
-        and first <= frame.line <= last
-        for frame in side.path
-    )
+def _inside(places: SourcePlaces, function: Function, tried: ast.Try, side: Side) -> bool:
+    stands = (place for frame in side.path if (place := places.find(frame)) is not None)
+    return any(at.function is function and any(spans(s, at.line) for s in tried.body) for at in stands)

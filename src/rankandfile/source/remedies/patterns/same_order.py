@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence.syntax import of_a_dictionary
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend, names
@@ -17,7 +18,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     items = node.iter
     if (asked := _as_done(items)) is not None:
         return _in_order_asked(place, plain, items, asked)
-    if place.problem.cause == "order_inversion" and _of_a_dictionary(items):
+    if place.problem.cause == "order_inversion" and of_a_dictionary(items):
         return Refusal(
             "same_order",
             f"{quoted(place.module, items)} come in the order in which each rank put them in: take them in the order "
@@ -50,16 +51,6 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         f"{quoted(place.module, items)} orders by a value of this rank alone, and the code does not show "
         f"what else all ranks could order {quoted(place.module, held)} by: choose a key that is the same "
         "everywhere.",
-    )
-
-
-def _of_a_dictionary(items: ast.expr) -> bool:
-    """`d.items()`"""
-    return (
-        isinstance(items, ast.Call)
-        and isinstance(items.func, ast.Attribute)
-        and items.func.attr in ("items", "keys", "values")
-        and not (items.args or items.keywords)
     )
 
 
