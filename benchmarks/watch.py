@@ -92,6 +92,19 @@ RANKS_OF = {"order": 2, "extra": 2, "skip": 4}
 ODD = "rank 1 "
 
 
+def healthy(program: str, seconds: float) -> str:
+    """One healthy loop for as long as that."""
+    mode = dict(HEALTHY)[program]
+    ticks = os.times()
+    _, _, line = _run(program, mode, 4, PATIENCE_S + seconds, seconds)
+    used = sum(os.times()[2:4]) - sum(ticks[2:4])
+    return (
+        f"`python benchmarks/watch.py --healthy {program} --seconds {seconds:.0f}`: {len(os.sched_getaffinity(0))} "
+        f"processors, load {os.getloadavg()[0]:.0f}, four ranks, {used:.0f} s of processor time with the ranks' own: "
+        f"{line or 'no line'}."
+    )
+
+
 def _run(
     program: str, mode: str, ranks: int, patience: float, seconds: float = 0.0
 ) -> tuple[float, float, str | None]:
@@ -285,11 +298,14 @@ def main() -> None:
     )
     parser.add_argument("--jobs", nargs="*", metavar="NAME", help="real programs; all without a name")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the healthy ones run")
+    parser.add_argument("--healthy", choices=dict(HEALTHY), help="one of the healthy programs and nothing else")
     parser.add_argument("--fleet", type=int, metavar="ROUNDS", nargs="?", const=4, help="simulated ranks")
     parser.add_argument("--redis", action="store_true", help="with --fleet: through a Redis, started here")
     arguments = parser.parse_args()
     if arguments.jobs is not None:
         print("\n".join(jobs(arguments.jobs, arguments.seconds)))
+    if arguments.healthy:
+        print(healthy(arguments.healthy, arguments.seconds))
     if arguments.fleet:
         with redis_server() if arguments.redis else nullcontext() as url:
             print("\n".join(fleet(arguments.fleet, url)))
