@@ -311,6 +311,31 @@ def test_a_rank_that_is_held_is_located_where_it_stands() -> None:
     assert place(found.location) == run.marked
 
 
+def test_a_wait_without_a_limit_among_other_things_of_a_loop_is_itself_what_holds() -> None:
+    run = play(
+        train="""
+            import os
+            import torch.distributed as dist
+
+            def load(path, lock):
+                while not os.path.exists(path):
+                    if lock.mine():
+                        build(path)
+                    else:
+                        lock.wait()  # <-
+
+            def main():
+                dist.all_reduce(0)
+        """
+    )
+    here = "/workspace/train/train.py"
+    library = ("wait", "/usr/lib/python3.11/site-packages/torch/utils/file_baton.py", 50)
+    seen = {1: (library, ("load", here, 9), ("main", here, 12), ("<module>", here, 1))}
+    verdict = verdict_of(run, 1, "host_blocked", made=False)
+    found = locate(case_of(run, seen), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
+
+
 @pytest.mark.parametrize("cause", ["killed", "gpu_error", "network_stalled"])
 def test_no_line_is_named_for_what_is_in_no_line(cause: str) -> None:
     run = play(train=LEAVES_LOOP)

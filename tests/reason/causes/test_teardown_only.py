@@ -20,6 +20,19 @@ def test_teardown_after_success_is_no_hang_of_the_job() -> None:
     assert verdict.victims == ""
 
 
+def test_what_it_put_into_a_queue_is_not_read() -> None:
+    flushing: list[Frame] = [
+        ("join", "/usr/lib/python3.11/threading.py", 1119),
+        ("_finalize_join", "/usr/lib/python3.11/multiprocessing/queues.py", 199),
+        ("_run_finalizers", "/usr/lib/python3.11/multiprocessing/util.py", 300),
+        ("_exit_function", "/usr/lib/python3.11/multiprocessing/util.py", 360),
+    ]
+    witnesses = no_dumps.nothing(2).exit(0, "running").stack(0, flushing).exit(1, 0)
+    verdict = best(witnesses)
+    assert (verdict.cause, blamed(verdict)) == ("teardown_only", [0])
+    assert "put into a queue" in verdict.sentence and "child processes" not in verdict.sentence
+
+
 def test_teardown_by_the_last_words() -> None:
     witnesses = no_dumps.nothing(3).exit(0, "SIGTERM").exit(1, 0).exit(2, 0)
     for rank in range(3):

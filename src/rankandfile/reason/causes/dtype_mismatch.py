@@ -22,6 +22,11 @@ CAUSE = Cause(
             text="torch.tensor(python values) takes its dtype from the values: name it, or cast before the "
             "call.",
         ),
+        Remedy(
+            title="Hold equally many items on every rank",
+            text="Where a library makes one such call for each item of a list (a metric's states), a rank with fewer "
+            "items comes to those of the next list earlier: join them before, or make the lists equally long.",
+        ),
     ),
     anti_advice=(NEVER_MATCHES,),
     did="asked for another dtype",
@@ -37,6 +42,9 @@ dist.all_reduce(count)
 ```
 
 Equal numbers of elements, unequal numbers of bytes: to NCCL this is a size mismatch.
+
+Or it is the type of another tensor: a metric that gathers the items of its lists one by one comes to the next list
+earlier on a rank that has seen a batch less.
 """,
     scenario="dtype-metrics",
 )

@@ -21,8 +21,8 @@ CAUSE = Cause(
     remedies=(
         Remedy(
             title="End what still runs before the process ends",
-            text="Join or mark as daemons the threads and child processes that the program started; "
-            "synchronise before destroy_process_group.",
+            text="Join or mark as daemons the threads and child processes that the program started; end the reader "
+            "of a queue between processes after the last put; synchronise before destroy_process_group.",
         ),
     ),
     anti_advice=("Do not look for a fault in the training: it had ended well.",),

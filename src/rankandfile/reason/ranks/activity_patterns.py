@@ -55,6 +55,11 @@ PATTERNS: tuple[Pattern, ...] = (
     pattern("teardown", "ending its thread pool at exit", ("concurrent/futures/*.py", "_python_exit")),
     pattern(
         "teardown",
+        "waiting at exit until what it put into a queue between processes is read",
+        ("multiprocessing/queues.py", "_finalize_join"),
+    ),
+    pattern(
+        "teardown",
         "ending its child processes at exit",
         ("multiprocessing/util.py", "_exit_function _run_finalizers"),
     ),

@@ -72,14 +72,19 @@ def _around(place: SourcePlace) -> list[ast.stmt]:
 
 
 def _pauses(loop: ast.While, place: SourcePlace) -> bool:
-    """The line does nothing but let time pass, or works out whether the loop goes on."""
+    """The line does nothing but let time pass, or works out whether the loop goes on.
+
+    A wait without a limit among other things of a loop may itself be what never ends (the lock of a process that is
+    gone); alone in its loop it is that of a condition variable, whose test is the loop's.
+    """
     if loop.test.lineno <= place.line <= (loop.test.end_lineno or loop.test.lineno):
         return True
     for node in ast.walk(loop):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno == place.line:
             called = node.value.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            return name in _SLEEPS
+            limited = bool(node.value.args or node.value.keywords)
+            return name in _SLEEPS and (limited or loop.body == [node])
     return False
 
 
