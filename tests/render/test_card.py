@@ -329,7 +329,7 @@ def test_another_run_in_the_folder_is_told_of() -> None:
         )
         for rank in range(4)
     ]
-    assert "\nruns    4 dumps of an earlier run are not in this answer: --attempt 1" in shown(diagnosis, 100)
+    assert "\nruns    4 files of an earlier run are not in this answer: --attempt 1" in shown(diagnosis, 100)
 
 
 def test_a_patch_is_pointed_to() -> None:

@@ -12,6 +12,7 @@ from rankandfile.evidence.exits.ends import End
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import UNREAD, Decoded
 from rankandfile.evidence.owners.attempts import attempts
+from rankandfile.evidence.owners.log_runs import chosen_run, log_runs, of_another
 from rankandfile.evidence.owners.ranks import give_ranks
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.ring import sources
@@ -55,9 +56,9 @@ def case_of(
     for blob, decoded in files:
         _take(found, blob, decoded)
     found.notes += give_ranks(found.dumps, reading)
-    found.notes += keep_one_attempt(found.dumps, reading.attempt)
     for log, owner in zip(found.logs, whose([log.source for log in found.logs], lone=False), strict=True):
         log.rank, log.rank_from, log.host = owner.rank, owner.rank_from, owner.host
+    found.notes += _keep_one_attempt(found, reading.attempt)
     known = known_processes(
         [
             *((log.raw.told, log.rank, log.host) for log in found.logs),
@@ -78,20 +79,30 @@ def case_of(
     return replace(case, sources=ran)
 
 
-def keep_one_attempt(parts: Sequence[Part], chosen: int | None) -> list[Note]:
+def _keep_one_attempt(found: FileContents, chosen: int | None) -> list[Note]:
     """Set aside what does not belong to the hang that is asked about: another run's files, a rank's second file."""
-    candidates = [part for part in parts if part.set_aside is None]
-    found = attempts([part.facts for part in candidates], chosen)
-    count = max(1, len(found.attempts))
+    candidates = [part for part in found.dumps if part.set_aside is None]
+    dumps = attempts([part.facts for part in candidates], chosen)
+    runs = log_runs(found.logs)
+    count = max(1, len(dumps.attempts) or len(runs))
     if chosen is not None and chosen > count:
         raise UserError(
             f"no attempt {chosen}: there {'is 1' if count == 1 else f'are {count}'} in this evidence"
         )
     notes: list[Note] = []
-    for part, why in zip(candidates, found.set_aside, strict=True):
+    for part, why in zip(candidates, dumps.set_aside, strict=True):
         if why is not None:
             part.set_aside = why
             notes.append(Note(file=part.source, where="", what=f"set aside: {why}"))
+    attempt = next((one for one in dumps.attempts if one.number == dumps.chosen), None)
+    run = chosen_run(runs, attempt, chosen)
+    if run is None:
+        return notes
+    others = {i: of_another(other, run) for other in runs if other is not run for i in other.logs}
+    notes += [
+        Note(file=found.logs[i].source, where="", what=f"set aside: {why}") for i, why in others.items()
+    ]
+    found.logs = [log for i, log in enumerate(found.logs) if i not in others]
     return notes
 
 

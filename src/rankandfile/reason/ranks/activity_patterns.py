@@ -9,7 +9,7 @@ thread that waits for a lock inside a data loader waits for the data loader. How
 from __future__ import annotations
 
 from .frame_pattern import ANY, ASKED, NATIVE, Pattern, pattern
-from .patterns_of_others import CLIENTS, MPI, OTHER_DEVICES
+from .patterns_of_others import CLIENTS, MPI, OTHER_DEVICES, SERVER_WITHOUT_WORK
 
 _C10D = "torch/distributed/distributed_c10d.py"
 _LOADER = "torch/utils/data/dataloader.py"
@@ -36,13 +36,7 @@ PATTERNS: tuple[Pattern, ...] = (
         ("IPython/*.py", "*cmdloop set_trace interaction mainloop embed"),
         ("debugpy/*.py", "wait_for_client breakpoint"),
     ),
-    # Servers of models: a worker without work.
-    pattern(
-        "idle",
-        "waiting for work from its engine",
-        ("vllm/distributed/device_communicators/shm_broadcast.py", "acquire_read dequeue"),
-        ("sglang/srt/managers/scheduler*.py", "recv_requests"),
-    ),
+    SERVER_WITHOUT_WORK,
     # Leaving
     pattern(
         "teardown",

@@ -40,6 +40,14 @@ MPI: tuple[Pattern, ...] = (
     ),
 )
 
+#: Of servers of models: a worker waits for its engine.
+SERVER_WITHOUT_WORK = pattern(
+    "idle",
+    "waiting for work from its engine",
+    ("vllm/distributed/device_communicators/shm_broadcast.py", "acquire_read dequeue"),
+    ("sglang/srt/managers/scheduler*.py", "recv_requests"),
+)
+
 OTHER_DEVICES: tuple[Pattern, ...] = (
     # JAX runs its steps behind the program: who asks for a value waits for the step, and so for all that take part.
     pattern(

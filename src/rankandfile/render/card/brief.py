@@ -218,7 +218,7 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
             "runs",
             [
                 sheet.text(
-                    f"{counted(files, 'dump')} of {which} run {'is' if files == 1 else 'are'} not in this answer: "
+                    f"{counted(files, 'file')} of {which} run {'is' if files == 1 else 'are'} not in this answer: "
                     f"--attempt {number}, or that run's folder alone"
                 )
                 for (which, number), files in runs.most_common(sheet.room.others)

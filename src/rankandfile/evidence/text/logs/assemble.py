@@ -159,7 +159,7 @@ def _series(named: tuple[str, pl.DataType], values: Sequence[Any]) -> pl.Series:
 
 def _row(number: int, part: LogPart) -> list[Any]:
     row: LogRow = part.raw.row
-    first, last = (_in_year(ns, row.time_quality, part.written_ns) for ns in (row.first_ns, row.last_ns))
+    first, last = (in_year(ns, row.time_quality, part.written_ns) for ns in (row.first_ns, row.last_ns))
     return [
         number, part.source, row.bytes, row.lines, part.rank, part.rank_from, part.host or row.host, row.prefixes,
         first, last, row.time_quality, row.world_size, row.torch,
@@ -200,7 +200,7 @@ def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
     for log, last in known.iter_rows():
         written[log] = last
     times = [
-        _in_year(ns, "no_year", written[log])
+        in_year(ns, "no_year", written[log])
         for ns, log in zip(rows["time_ns"].to_list(), rows["log"].to_list(), strict=True)
     ]
     column = events["time_ns"].scatter(rows["index"].to_list(), times)
@@ -210,7 +210,8 @@ def with_years(events: pl.DataFrame, parts: Sequence[LogPart]) -> pl.DataFrame:
 _DAY_NS = 86_400 * 1_000_000_000
 
 
-def _in_year(ns: int | None, quality: str | None, written_ns: int) -> int | None:
+def in_year(ns: int | None, quality: str | None, written_ns: int) -> int | None:
+    """A time without a year in the latest one in which it does not lie behind the file's last change."""
     if ns is None or quality is None or not quality.endswith("no_year") or not 0 < written_ns < 1 << 63:
         return ns
     known = _year(written_ns // _DAY_NS)

@@ -36,6 +36,8 @@ class LogRow(msgspec.Struct, array_like=True):
     last_line: str = ""
     truncated: bool = False
     partial: bool = False
+    begun: tuple[int, str] | None = None
+    """The first time in it, of whatever quality."""
 
 
 class Said(msgspec.Struct, array_like=True, kw_only=True):

@@ -185,6 +185,8 @@ def _lines(data: bytes) -> Iterator[BareLine]:
 
 def _times(row: LogRow, head: list[BareLine], tail: list[BareLine]) -> None:
     """First and last time, both of the kind that the file's end has: only like compares with like."""
+    begun = next((p.time for p in head if p.time is not None), None)
+    row.begun = None if begun is None else (begun.ns, begun.quality)
     last = next((p.time for p in reversed(tail) if p.time is not None), None)
     if last is None:
         return
