@@ -140,6 +140,12 @@ def fourth(n):
 def fifth(n):
     logging.error("giving up: %s", ValueError(f"shard {n} has no rows"))
 
+def seventh(fn, problem, n):
+    print(f"{fn}: {problem!r}, attempt {n} of {9}")
+
+def eighth(n):
+    print(f"{n}: {n}")
+
 def sixth(n):
     print(f"trying again in {n} s")
     print(f"trying again in {n} s")
@@ -154,6 +160,8 @@ def sixth(n):
         ("resumed from step 40 by itself", "third"),
         ("seen 77 rows of it", "fourth"),
         ("ERROR giving up: shard 3 has no rows", "fifth"),
+        ("read: OSError('stale'), attempt 1 of 3", "seventh"),  # a word, and enough around it
+        ("read: attempt", None),
         ("trying again in 3 s", None),  # two do
         ("keeping nothing", None),
     ],

@@ -18,6 +18,8 @@ from .scopes import own_nodes
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEWEST_WORDS = 2
+#: With so many pieces around what it fills in, a word is enough: `{name}: {error!r}, attempt {n} of {times}`.
+_FEWEST_PIECES = 3
 #: Of `%` and of `str.format`.
 _FILLED = re.compile(r"%(?:\(\w+\))?[-+ #0]*[\d.*]*[diouxXeEfFgGcrsa]")
 _BRACES = re.compile(r"\{[^{}]*\}")
@@ -67,7 +69,9 @@ def _writers(program: Program) -> list[Writer]:
 def _words(argument: ast.expr) -> tuple[str, ...] | None:
     pieces = tuple(filter(None, (piece and piece.strip() for piece in _pieces(argument))))
     text = " ".join(pieces)
-    return pieces if len(_WORD.findall(text)) >= _FEWEST_WORDS and "\n" not in text else None
+    words = len(_WORD.findall(text))
+    told = words >= _FEWEST_WORDS or (words > 0 and len(pieces) >= _FEWEST_PIECES)
+    return pieces if told and "\n" not in text else None
 
 
 def _pieces(text: ast.expr) -> Iterator[str | None]:

@@ -22,6 +22,7 @@ from .barred import barred
 from .compared_ranks import divergences
 from .decided import decided
 from .filled_collection import attributes, filling_methods
+from .in_another_go import in_another_go
 from .items_behind import loops_behind
 from .one_call import argument, together
 from .run_again import run_again
@@ -71,6 +72,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
             # The rest of the weight compares decisions of one pair; of the pairs the best founded comes first.
             if best is None or decision.weight[0] < best.weight[0]:
                 best, chosen = decision, divergence
+    if (another := in_another_go(search, found, best)) is not None:
+        return another
     if best is not None and chosen is not None and best.reason.level == "varying":
         # A wrapper's handler is the same for all that it wraps: that this function is tried again is said above it.
         again = run_again(search, chosen) if best.condition.kind == "except" else None

@@ -67,12 +67,32 @@ def _again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         tries = _tries_again(search, before[depth - 1])
         if decorator is None or tries is False or (around and tries is None):
             continue
-        text = without_comment(place.module.lines[decorator.lineno - 1].strip())
-        story = f"Its decorator ran {place.function.name} once more on {ranks_in_words(divergence.culprit)}."
         reason = _raised_in(search, place, before[depth], len(before) - 1 == depth)
-        at = SourcePlace(place.path, place.module, place.function, decorator.lineno)
-        return FoundLine(at, decorator.lineno, text, reason, divergence, kind="again", story=story)
+        return _found(place, decorator, reason, divergence)
     return None
+
+
+def of_decorator(search: Search, divergence: CodeDivergence, depth: int) -> FoundLine | None:
+    """The decorator above the function of this frame of the culprit's, if its wrapper is the frame outside."""
+    path = divergence.culprit.path
+    place = search.places.find(path[depth]) if 0 < depth < len(path) else None
+    decorator = (
+        wrapped_by(search, place.function, path[depth - 1]) if place is not None and place.known else None
+    )
+    if place is None or decorator is None:
+        return None
+    return _found(
+        place, decorator, _raised_in(search, place, path[depth], len(path) - 1 == depth), divergence
+    )
+
+
+def _found(
+    place: SourcePlace, decorator: ast.expr, reason: Reason | None, divergence: CodeDivergence
+) -> FoundLine:
+    text = without_comment(place.module.lines[decorator.lineno - 1].strip())
+    story = f"Its decorator ran {place.function.name} once more on {ranks_in_words(divergence.culprit)}."
+    at = SourcePlace(place.path, place.module, place.function, decorator.lineno)
+    return FoundLine(at, decorator.lineno, text, reason, divergence, kind="again", story=story)
 
 
 def _tries_again(search: Search, wrapper: Frame) -> bool | None:

@@ -54,8 +54,13 @@ def as_logged(search: Search, found: FoundLine) -> tuple[FoundLine, list[Wrote]]
 def _inside(search: Search, found: FoundLine) -> list[Wrote]:
     """Of each rank that wrote so, the first line; empty where the line is no handler and no test."""
     inside = _within(found)
+    return [] if inside is None else written_within(search, inside)
+
+
+def written_within(search: Search, inside: list[ast.stmt]) -> list[Wrote]:
+    """Of each rank that alone wrote something from within these statements, the first line."""
     own = search.case.own_last_lines
-    if inside is None or not own or search.case.events["rank"].drop_nulls().n_unique() < _FEWEST_HEARD:
+    if not own or search.case.events["rank"].drop_nulls().n_unique() < _FEWEST_HEARD:
         return []
     by_rank: dict[int, Wrote] = {}
     for row in own:

@@ -21,18 +21,20 @@ _Loop = ast.For | ast.AsyncFor | ast.While
 
 def tried_again(places: SourcePlaces, found: FoundLine) -> FoundLine:
     """The handler that was found, with the one side that came through it into another go, if there is one."""
-    handlers = [
-        n for n in found.place.function.nodes if isinstance(n, ast.ExceptHandler) and n.lineno == found.line
-    ]
-    tried = _retries(found.place, handlers[0]) if handlers else None
+    handlers = [each for each in handlers_of(found.place) if each.lineno == found.line]
+    tried = retried(found.place, handlers[0]) if handlers else None
     if tried is None or found.divergence is None:
         return found
     sides = (found.divergence.normal, found.divergence.culprit)
-    again = [side for side in sides if _inside(places, found.place.function, tried, side)]
+    again = [side for side in sides if is_inside(places, found.place.function, tried, side)]
     return replace(found, singled=again[0].members, tried_again=True) if len(again) == 1 else found
 
 
-def _retries(place: SourcePlace, handler: ast.ExceptHandler) -> ast.Try | None:
+def handlers_of(place: SourcePlace) -> list[ast.ExceptHandler]:
+    return [node for node in place.function.nodes if isinstance(node, ast.ExceptHandler)]
+
+
+def retried(place: SourcePlace, handler: ast.ExceptHandler) -> ast.Try | None:
     """The `try` of the handler, if what it tries leaves the loop around it once that has gone well, and not else."""
     tried: ast.Try | None = None
     for outer in ancestors(place.module, handler):
@@ -48,6 +50,6 @@ def _retries(place: SourcePlace, handler: ast.ExceptHandler) -> ast.Try | None:
     return None
 
 
-def _inside(places: SourcePlaces, function: Function, tried: ast.Try, side: Side) -> bool:
+def is_inside(places: SourcePlaces, function: Function, tried: ast.Try, side: Side) -> bool:
     stands = (place for frame in side.path if (place := places.find(frame)) is not None)
     return any(at.function is function and any(spans(s, at.line) for s in tried.body) for at in stands)
