@@ -46,6 +46,7 @@ How: TypeAlias = Literal[
     "reorder",
     "below",
     "agreed",
+    "received",
     "parameter",
     "outside",
     "called",
@@ -71,7 +72,7 @@ class Definition(Struct, eq=False, frozen=True):
 
     @property
     def kills(self) -> bool:
-        return self.how not in ("mutate", "remove", "reorder", "below", "called")
+        return self.how not in ("mutate", "remove", "reorder", "below", "called", "received")
 
     @property
     def key(self) -> ast.expr | None:
@@ -195,6 +196,8 @@ def _by_call(function: Function, node: Node, call: ast.Call) -> Iterator[Definit
             yield Definition(into, node, "assign", call, (), call)
         filled, told = TABLE.fills.get(canonical(target.dotted), ((), ()))
         if filled and (name := dotted(argument(call, *filled))) is not None:
+            if not told:
+                yield Definition(name, node, "received", call, (), call)
             read = [value for place in told if (value := argument(call, place)) is not None]
             yield from (Definition(name, node, "mutate", value, (("item", None),), call) for value in read)
         if target.dotted in PUTS and len(call.args) > 1 and (name := dotted(call.args[0])) is not None:

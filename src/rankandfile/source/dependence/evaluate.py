@@ -234,6 +234,8 @@ class Evaluator:
             )
         if d.how == "agreed":
             return groups.agreed(self, d, frame)
+        if d.how == "received":
+            return UNKNOWN  # Each rank may be sent another thing.
         if d.how == "augment":
             before = reaching(frame.function).of(d.name, [d.node])
             old = join(self.definition(each, frame, path) for each in before if each is not d)

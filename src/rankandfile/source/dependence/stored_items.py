@@ -25,10 +25,11 @@ _MANY = ("extend", "update")
 
 def matters(d: Definition, path: Path) -> bool:
     """What is taken out of a container changes how much is in it, and what, and no item that is left; what puts it in
-    another order changes neither of the first; what its items are given, not how many there are."""
+    another order changes neither of the first; what its items are given, not how many there are; nor does what comes
+    into a tensor by a message."""
     if d.in_each and path[:1] in ((LEN,), (KIND,)):
         return False
-    if d.how == "reorder":
+    if d.how in ("reorder", "received"):
         return path[:1] not in ((LEN,), (HOLDS,), (KIND,))
     return d.how != "remove" or path[-1:] in ((LEN,), (HOLDS,))
 

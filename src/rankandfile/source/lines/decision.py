@@ -65,6 +65,11 @@ class Sides(NamedTuple):
     ways: Callable[[int, ast.expr, Function], frozenset[bool]]
     values: Callable[[int, ast.expr, Function], Values]
 
+    def alike(self, function: Function, test: ast.expr) -> bool:
+        """Whether it comes out the same on all of them, as far as their numbers and environments decide it."""
+        ways = {self.ways(rank, test, function) for rank in (*self.normal, *self.culprit)}
+        return len(ways) == 1 and len(next(iter(ways))) == 1
+
 
 def decisions(
     places: SourcePlaces,

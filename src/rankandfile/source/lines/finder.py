@@ -56,6 +56,9 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
     found = found or owed_in_circle(search, verdict) or diverged(search, verdict)
+    if verdict.cause == "early_exit" and culprits and (found is None or found.decision is None):
+        # Where no test is known that let it leave its loop, the one line that exits so.
+        found = (exited(search, culprits[0]) if search.paths.left(culprits[0]) else None) or found
     if found is None or found.kind == "held":
         # That all stand at one line says less than that one of them has come there by another way.
         found = left_loop(search, verdict, stages) or found

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct, structs
 
@@ -59,7 +59,11 @@ class Entry(Struct, frozen=True):
         return self.function.module.lines[self.line - 1].strip()
 
 
-def enters(program: Program, function: Function, value: ast.expr) -> Entry | None:
+Alike = Callable[[Function, ast.expr], bool]
+"""Whether a test comes out the same on all ranks that are asked about."""
+
+
+def enters(program: Program, function: Function, value: ast.expr, alike: Alike | None = None) -> Entry | None:
     """None where nothing on the way is known to differ."""
     objects = objects_of(program)
     queue: deque[tuple[Function, ast.expr, int]] = deque([(function, value, 0)])
@@ -71,15 +75,18 @@ def enters(program: Program, function: Function, value: ast.expr) -> Entry | Non
         if (inside, expression) in seen or depth > _FURTHEST:
             continue
         seen.add((inside, expression))
+        if depth and why(program, inside, expression).level == "uniform":
+            # What it was made of may differ: the ranks agreed on it since.
+            continue
         for where, node, test in _choices(objects, inside, expression):
-            found = _differing(program, where, node, test)
+            found = _differing(program, where, node, test, alike)
             if found is not None:
                 return structs.replace(found, **_filling(objects, inside, expression, node) if test else {})
         for target, made in _from(objects, inside, expression):
             if target not in entered and made is None:
                 entered.add(target)
                 for node, test in _in_body(target):
-                    found = _differing(program, target, node, test)
+                    found = _differing(program, target, node, test, alike)
                     if found is not None:
                         return found
                 swallowed = swallowed or _swallowed(program, target)
@@ -102,10 +109,13 @@ def answers(program: Program, function: Function) -> list[Entry]:
     ]
 
 
-def _differing(program: Program, function: Function, node: ast.expr, test: bool) -> Entry | None:
+def _differing(
+    program: Program, function: Function, node: ast.expr, test: bool, alike: Alike | None
+) -> Entry | None:
     asked = tested(function.module.lines, node.lineno, node) if test else node
     reason = why(program, function, asked)
-    return Entry(function, node.lineno, node, reason, test) if reason.level == "varying" else None
+    differs = reason.level == "varying" and not (test and alike is not None and alike(function, node))
+    return Entry(function, node.lineno, node, reason, test) if differs else None
 
 
 def _choices(

@@ -61,8 +61,19 @@ def exited(search: Search, rank: int) -> FoundLine | None:
     function, statement, condition = found
     place = SourcePlace(function.module.path, function.module, function, statement.lineno)
     if condition is None:
-        return FoundLine(place, statement.lineno, kind="exited")
+        return FoundLine(place, statement.lineno, kind="exited", story=_only_exit(search, place))
     return FoundLine(place, condition.line, condition.text, search.why(place, condition), kind="exited")
+
+
+def _only_exit(search: Search, place: SourcePlace) -> str:
+    """What is so whatever happened: no other line of the program ends it like this."""
+    shown = place.module.lines[place.line - 1].strip()
+    kind, site = search.objects.index.by_themselves.get(place.function, ("", None))
+    runs = ""
+    if kind == "signal" and site is not None:
+        at = f"{site.function.module.path.rsplit('/', 1)[-1]}:{site.call.lineno}"
+        runs = f", in {place.function.name}, which runs when a signal reaches the rank (by {at})"
+    return f"The only line of the program that may end it so is `{shown}` ({place.at(place.line)}){runs}."
 
 
 def guarded(search: Search, verdict: Verdict) -> FoundLine | None:

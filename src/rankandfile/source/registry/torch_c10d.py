@@ -55,6 +55,16 @@ _GROUP_AT = {
     "all_to_all_single": 4,
 }
 
+#: What each member gets of its own, and the argument that holds it afterwards.
+_OWN_SHARE: dict[str, tuple[int | str, ...]] = {
+    **dict.fromkeys(("recv", "irecv"), (0, "tensor")),
+    "recv_object_list": (0, "object_list"),
+    "scatter": (0, "tensor"),
+    "scatter_object_list": (0, "scatter_object_output_list"),
+    **dict.fromkeys(("reduce_scatter", "reduce_scatter_tensor", "all_to_all_single"), (0, "output")),
+    "all_to_all": (0, "output_tensor_list"),
+}
+
 TABLE = Table(
     sources={
         f"{_D}.get_rank": _RANK,
@@ -82,6 +92,7 @@ TABLE = Table(
         f"{_F}.all_gather_tensor": Sanitiser(returned=True, group=(2, "group")),
         f"{_F}.broadcast": Sanitiser(returned=True, group=(2, "group")),
     },
+    fills={f"{_D}.{op}": (places, ()) for op, places in _OWN_SHARE.items()},
     collectives={
         **{f"{_D}.{op}": f"{op} on the group" for op in _TENSOR},
         **{f"{_D}.{op}": f"{op} with the peer" for op in _POINT_TO_POINT},

@@ -14,6 +14,7 @@ from rankandfile.source.program.places import SourcePlace
 from .another_callee import at
 from .changed_upon import changed_upon, thing
 from .tried_again import tried_again
+from .two_ways import sides_of
 from .without_a_test import of_loop
 
 
@@ -29,7 +30,7 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
         kept = catcher(search.places, decision.branching.outer, None)
         if kept is not None:
             return _caught(search, found, *kept)
-    entry = of_loop(search, place, condition)
+    entry = of_loop(search, place, condition, sides_of(search, divergence))
     if entry is not None and entry.fills:
         filled = at(entry, divergence, "filled")
         return thing(search, replace(filled, decision=decision)) if entry.keyed else filled

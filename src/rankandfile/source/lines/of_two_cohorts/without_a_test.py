@@ -10,7 +10,7 @@ from rankandfile.source.flow import Condition
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.conditions_between import conditions_of
-from rankandfile.source.lines.decision import MOST_ROUNDS, equally_often
+from rankandfile.source.lines.decision import MOST_ROUNDS, Sides, equally_often
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher, keeps
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -46,25 +46,26 @@ def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | No
 
 def filled(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """What a loop goes over, or a test asks for, was filled by a decision that differs."""
+    sides = sides_of(search, divergence)
     for branching in branchings_of(search, divergence):
         place = search.places.find(branching.frame)
         if place is None or not place.known or branching.guessed or branching.rounds > MOST_ROUNDS:
             continue
         for condition in conditions_of(place.function, branching):
-            if equally_often(condition, place.function, sides_of(search, divergence)):
+            if equally_often(condition, place.function, sides):
                 continue
-            entry = of_loop(search, place, condition)
+            entry = of_loop(search, place, condition, sides)
             if entry is not None:
                 kind = "dropped" if entry.caught else "filled" if entry.test else "order"
                 return at(entry, divergence, kind)
     return None
 
 
-def of_loop(search: Search, place: SourcePlace, condition: Condition) -> Entry | None:
+def of_loop(search: Search, place: SourcePlace, condition: Condition, sides: Sides) -> Entry | None:
     """Where what a loop goes over becomes another thing on one rank than on another."""
     if condition.kind != "for" or not isinstance(condition.node, ast.expr):
         return None
-    return enters(search.program, place.function, condition.node)
+    return enters(search.program, place.function, condition.node, sides.alike)
 
 
 def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | None:
