@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
+from support.source.toy_runs import (
+    case_of,
+    diagnosis_of,
+    locate,
+    located,
+    place,
+    play,
+    remarked,
+    tree,
+    verdict_of,
+)
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import Location, Verdict
 
 LEAVES_LOOP = """
     import torch.distributed as dist
@@ -334,6 +344,38 @@ def test_a_wait_without_a_limit_among_other_things_of_a_loop_is_itself_what_hold
     verdict = verdict_of(run, 1, "host_blocked", made=False)
     found = locate(case_of(run, seen), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     assert place(found.location) == run.marked
+
+
+def test_calls_of_a_thread_are_located_where_the_work_is_handed_over_to_it() -> None:
+    text = """
+        import torch.distributed as dist
+        from concurrent.futures import ThreadPoolExecutor
+
+        class Keeper:
+            def __init__(self):
+                self.pool = ThreadPoolExecutor(1)
+
+            def save(self, step):
+                self.pool.submit(self._persist, step)  # <-
+
+            def _persist(self, step):
+                dist.all_gather(step)
+
+            def main(self):
+                for step in range(3):
+                    dist.all_reduce(step)
+                    self.save(step)
+        def main():
+            Keeper().main()
+    """
+    run = play(train=text)
+    verdict = verdict_of(run, 1, "order_inversion")
+    verdict.location = Location(
+        file="/workspace/train/train.py", line=remarked(run.files["train.py"], "<-") + 3, function="_persist"
+    )
+    found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
+    assert f"handed over to it at train.py:{run.marked[1]}" in found.sentence
 
 
 @pytest.mark.parametrize("cause", ["killed", "gpu_error", "network_stalled"])

@@ -396,6 +396,17 @@ def test_who_stands_behind_the_line_of_the_missing_call_left_it_out() -> None:
     assert (found.cause, found.confidence, blamed(found)) == ("skipped_collective", "supported", [3])
 
 
+@pytest.mark.parametrize("odd", [0, 2])
+def test_who_makes_a_call_of_the_first_time_later_has_not_left_it_out(odd: int) -> None:
+    """Both were issued: that the new one would come every other time from now on is no prediction."""
+    train, publish = Call(WORLD, "all_reduce", 64, "train.py:5"), Call(WORLD, "all_gather", 1, "writer.py:33")
+    programs: dict[int, list[Step]] = {rank: [*loop([train], 8), publish, train] for rank in range(3)}
+    programs[odd] = [*loop([train], 8), train, publish]
+    found = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs))).verdicts[0]
+    assert (found.cause, blamed(found)) == ("order_inversion", [odd])
+    assert "skipped" not in found.sentence
+
+
 def test_calls_of_two_threads_come_in_any_order() -> None:
     """Behind a writer's back the training makes its next call; who writes faster makes them the other way round."""
     train, publish = Call(WORLD, "all_reduce", 64, "train.py:5"), Call(WORLD, "barrier", 1, "writer.py:33")

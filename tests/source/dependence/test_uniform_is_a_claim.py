@@ -16,6 +16,31 @@ def own():
 
 #: Of these nothing says that the ranks have the same.
 UNLIKE = {
+    "what came by a message": """
+def main():
+    n = torch.zeros(1)
+    dist.recv(n, src=0)
+    if n.item() > 3:
+        dist.barrier()
+""",
+    "a list of what came by a message": """
+def sizes():
+    n = torch.zeros(1)
+    dist.recv(n, src=0)
+    found = torch.zeros(int(n))
+    dist.recv(found, src=0)
+    return found.tolist()
+def main():
+    for k in sizes():
+        dist.barrier()
+""",
+    "its own share of what one rank hands out": """
+def main():
+    mine = torch.zeros(4)
+    dist.scatter(mine, list(torch.zeros(16).chunk(4)) if dist.get_rank() == 0 else None)
+    if mine.sum() > 3:
+        dist.barrier()
+""",
     "the number of the last round of a rank's own many": """
 def main():
     i = 0
@@ -690,6 +715,21 @@ def logged(f):
 def fine(): return True
 def main():
     if fine():
+        dist.barrier()
+""",
+    "how long the tensor is into which a message came": """
+def main():
+    n = torch.zeros(4)
+    dist.recv(n, src=0)
+    if len(n) > 3:
+        dist.barrier()
+""",
+    "what came by a message and was reduced since": """
+def main():
+    n = torch.zeros(1)
+    dist.recv(n, src=0)
+    dist.all_reduce(n)
+    if n.item() > 3:
         dist.barrier()
 """,
     "a flag upon a reduced value": """

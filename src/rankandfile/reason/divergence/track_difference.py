@@ -230,10 +230,21 @@ def _align_from(normal: Tokens, other: Tokens, begin: int, low: int) -> TrackDif
     a = np.concatenate([normal[begin:], future])
     b = other[begin:]
     skip = common_prefix(a, b)
+    if _for_the_first_time(normal, other, begin + skip):
+        a = normal[begin:]
     edits = align(a[skip:], b[skip:], len(normal) - begin - skip)
     if not edits:
         return None
     return _name([Edit(*(v + begin + skip for v in e)) for e in edits], normal, other, low)
+
+
+def _for_the_first_time(normal: Tokens, other: Tokens, at: int) -> bool:
+    """Both sides have made the same calls from here on, in different orders, and one that neither had made before: that
+    it comes once more is no prediction, and who makes it later has not left it out."""
+    ours, theirs = normal[at:], other[at:]
+    if not len(ours) or len(ours) != len(theirs) or not np.array_equal(np.sort(ours), np.sort(theirs)):
+        return False
+    return bool(np.any(~np.isin([ours[0], theirs[0]], normal[:at])))
 
 
 def _name(edits: list[Edit], normal: Tokens, other: Tokens, low: int) -> TrackDifference:

@@ -230,19 +230,10 @@ class Index:
                 target = resolve(site.function, site.call.func)
                 if isinstance(target, External) and target.dotted == name:
                     handler = argument(site.call, place)
-                    function = None if handler is None else self._callable(site.function, handler)
+                    function = None if handler is None else function_of(site.function, handler)
                     if function is not None:
                         found[function] = (kind, site)
         return found
-
-    def _callable(self, function: Function, e: ast.expr) -> Function | None:
-        target = function.module.by_node.get(e) or resolve(function, e)
-        if isinstance(target, Function):
-            return target
-        owner = enclosing_class(function)
-        if isinstance(e, ast.Attribute) and isinstance(e.value, ast.Name) and owner is not None:
-            return method(owner, e.attr) if e.value.id == "self" else None
-        return None
 
     @cached_property
     def seeds(self) -> list[tuple[str, Site]]:
@@ -290,3 +281,14 @@ def _variable(site: Site) -> bool:
     if isinstance(func, ast.Attribute) and not isinstance(func.value, (ast.Name, ast.Attribute)):
         return False
     return resolve(site.function, func) is None
+
+
+def function_of(function: Function, e: ast.expr) -> Function | None:
+    """What an expression that stands in the function hands over: `work`, `self.work`."""
+    target = function.module.by_node.get(e) or resolve(function, e)
+    if isinstance(target, Function):
+        return target
+    owner = enclosing_class(function)
+    if isinstance(e, ast.Attribute) and isinstance(e.value, ast.Name) and owner is not None:
+        return method(owner, e.attr) if e.value.id == "self" else None
+    return None

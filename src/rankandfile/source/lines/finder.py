@@ -8,6 +8,7 @@ from .found_line import FoundLine, Search
 from .making_groups.made_by_some import made_by_some
 from .making_groups.set_up import counted_alone
 from .of_one_rank import (
+    begun_at,
     deadline,
     exited,
     guarded,
@@ -53,6 +54,8 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         found = made_by_some(search, verdict) or guarded(search, verdict)
         if found is not None:
             return found
+    if verdict.cause == "order_inversion" and (begun := begun_at(search, verdict)) is not None:
+        return begun
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
     found = found or owed_in_circle(search, verdict) or diverged(search, verdict)

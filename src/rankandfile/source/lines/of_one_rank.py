@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import parse_ranks
+from rankandfile.source.dependence.index import function_of
 from rankandfile.source.flow import deciding
 from rankandfile.source.program.places import SourcePlace
 
@@ -84,6 +85,23 @@ def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
         if place is not None and reason is not None and reason.level == "varying":
             return FoundLine(place, condition.line, condition.text, reason, kind="place")
     return None
+
+
+def begun_at(search: Search, verdict: Verdict) -> FoundLine | None:
+    """Where the function in which a thread begins is handed over to it, if that is one place of the program."""
+    place = said(search, verdict)
+    if place is None:
+        return None
+    sites = [
+        site
+        for site, given in search.objects.index.handed_over.get(place.function.name, ())
+        if function_of(site.function, given) is place.function
+    ]
+    if len(sites) != 1:
+        return None
+    where, line = sites[0].function, sites[0].call.lineno
+    at = SourcePlace(where.module.path, where.module, where, line)
+    return FoundLine(at, line, kind="begun", story=f"It is handed over to it at {at.at(line)}.")
 
 
 def went_to(search: Search, verdict: Verdict) -> FoundLine | None:

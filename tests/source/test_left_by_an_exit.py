@@ -1,0 +1,83 @@
+"""A rank that left early with a code, where no test of a loop let it: the only line that may have ended it so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rankandfile
+from rankandfile.model.diagnosis import Verdict
+
+TRAIN = """import signal
+import sys
+import torch.distributed as dist
+
+
+def requeue(signum, frame):
+    {leaves}
+
+
+def score(batch):
+    dist.reduce(batch, dst=0)
+
+
+def main(batches):
+    {asked}
+    for batch in batches:
+        score(batch)
+
+
+main(__import__("job").batches())
+"""
+ASKED = "signal.signal(signal.SIGTERM, requeue)"
+STACK = """Process {pid}: python3 /workspace/train.py
+Python v3.11.7 (/usr/bin/python3.11)
+
+Thread {pid} (idle): "MainThread"
+    reduce (torch/distributed/distributed_c10d.py:3245)
+    score (train.py:11)
+    main (train.py:17)
+    <module> (train.py:20)
+"""
+
+
+def left_behind(folder: Path, leaves: str, asked: str) -> Verdict:
+    """Rank 1 has left with code 0, the others wait in a reduce and gave up."""
+    (folder / "src").mkdir()
+    (folder / "src/train.py").write_text(TRAIN.format(leaves=leaves, asked=asked))
+    (folder / "evidence").mkdir()
+    ends = []
+    for rank in range(3):
+        gone = rank == 1
+        ends.append({"rank": rank, "pid": 100 + rank, "state": "exited" if gone else "running",
+                     "exitcode": 0 if gone else None, "signal": None})  # fmt: skip
+        if gone:
+            continue
+        (folder / f"evidence/stack_rank_{rank}.txt").write_text(STACK.format(pid=100 + rank))
+        (folder / f"evidence/rank_{rank}.log").write_text(
+            f"[rank{rank}]:[E1123 15:25:06.0{rank}2521982 ProcessGroupNCCL.cpp:722] [Rank {rank}] Watchdog caught "
+            "collective operation timeout: WorkNCCL(SeqNum=12, OpType=REDUCE, NumelIn=1, NumelOut=1, "
+            "Timeout(ms)=600000) ran for 600021 milliseconds before timing out.\n"
+        )
+    (folder / "evidence/exits.json").write_text(json.dumps(ends))
+    return rankandfile.diagnose([folder / "evidence"], src=[folder / "src"]).verdicts[0]
+
+
+def test_the_handler_of_a_signal_that_ends_the_process(tmp_path: Path) -> None:
+    verdict = left_behind(tmp_path, "sys.exit(0)", ASKED)
+    assert [one.rank for one in verdict.culprits] == [1] and verdict.cause in ("early_exit", "exited")
+    assert verdict.location is not None and verdict.location.line == 7
+    assert (
+        "`sys.exit(0)` (train.py:7), in requeue, which runs when a signal reaches the rank"
+        in verdict.sentence
+    )
+
+
+@pytest.mark.parametrize("leaves", ["sys.exit(3)", "print(signum)"], ids=["another code", "no exit"])
+def test_no_line_is_named_where_none_can_have_ended_it_so(tmp_path: Path, leaves: str) -> None:
+    verdict = left_behind(tmp_path, leaves, ASKED)
+    assert [one.rank for one in verdict.culprits] == [1]
+    assert "only line" not in verdict.sentence
+    assert verdict.location is None or verdict.location.line != 7
