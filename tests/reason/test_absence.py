@@ -150,11 +150,12 @@ def mesh_job(backend: str) -> Job:
 
 @pytest.mark.parametrize("backend", ["gloo", "nccl"])
 @pytest.mark.parametrize("waited_s", [AGES, -5.0])
-def test_without_a_clock_a_job_that_stands_still_is_told(backend: str, waited_s: float) -> None:
+def test_without_a_clock_that_all_others_wait_in_turn_proves_nothing(backend: str, waited_s: float) -> None:
+    """So they do for a moment, in calls of several groups, for whoever is late in a healthy job."""
     verdict = diagnose(case_of(mesh_job(backend), waited_s=waited_s)).verdicts[0]
-    assert verdict.hang
-    assert culprits(verdict) == [3]
-    assert verdict.confidence == "supported"
+    assert (verdict.hang, verdict.confidence, culprits(verdict)) == (None, "hypothesis", [])
+    assert [one.rank for one in verdict.suspects] == [3]
+    assert verdict.assumed == "it hung: the files do not tell when they were written"
 
 
 @pytest.mark.parametrize("backend", ["gloo", "nccl"])

@@ -254,9 +254,8 @@ def test_dumps_that_were_copied_name_the_same_rank_if_it_hung() -> None:
     sure = best(conclude(case).diagnosis)
     copied = case.dumps.with_columns(written_ns=case.dumps["last_ns"] + 10**17)
     verdict = best(conclude(replace(case, dumps=copied), Options()).diagnosis)
-    assert named(verdict)[0] == named(sure)[0] == [2]
-    assert verdict.confidence != "established"
-    assert parse_ranks(verdict.victims) == [0, 1, 3]
+    assert (named(verdict), named(sure)) == (([], [2]), ([2], []))
+    assert verdict.assumed == "it hung: the files do not tell when they were written"
 
 
 def test_servers_of_models_tell_the_rank_in_the_title_of_the_process(tmp_path: Path) -> None:

@@ -44,7 +44,6 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.ranks.named_roots import named_roots as named_roots
 from rankandfile.reason.ranks.named_roots import recorded_roots as recorded_roots
-from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.waits.backends import on_hosts_alone
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand

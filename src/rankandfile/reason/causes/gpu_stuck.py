@@ -22,7 +22,6 @@ from rankandfile.reason.toolbox import (
     lookup,
     patience,
     perhaps,
-    stands_still,
 )
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -67,10 +66,8 @@ def not_begun(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = facts.waits.pending[wait_end.pending[0]]
     assert call.slot is not None
     waited = patience(facts, call)
-    if waited in (Patience.NOT_YET, Patience.LATE):
+    if waited in (Patience.NOT_YET, Patience.LATE, Patience.UNKNOWN):
         # A long kernel looks the same until the timeout is over.
-        return None
-    if waited is Patience.UNKNOWN and not stands_still(facts, wait_end):
         return None
     begun = tuple(r for r in call.waiting if r not in call.behind)
     rows = [lookup.call_at(facts, ranks[0], call.group, call.slot) for ranks in (call.behind, begun) if ranks]

@@ -13,7 +13,6 @@ from rankandfile.reason.document import cited, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
-from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import (
@@ -63,7 +62,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if call is None:
         return None
     waited = patience(facts, call)
-    if waited is Patience.NOT_YET or (waited is Patience.UNKNOWN and not stands_still(facts, wait_end)):
+    if waited in (Patience.NOT_YET, Patience.UNKNOWN):
         return None
     if set(wait_end.ranks) <= facts.hidden.keys():
         return may_wait_unseen(facts, wait_end, call)
@@ -103,10 +102,6 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     ):
         if ranks:
             sentence += f" {upper(ranks_words(ranks))} {why}, and may not have joined either."
-    if waited is Patience.UNKNOWN:
-        sentence += (
-            " When the dumps were written is not known, but every other rank has come as far as it can."
-        )
     return Finding(
         cause="undetermined",
         confidence=sure,

@@ -8,7 +8,6 @@ from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
-from rankandfile.reason.ranks.standstill import stands_still
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
@@ -21,7 +20,7 @@ def waited_unknown_time(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind not in ("absent", "behind", "joined"):
         return None
     call = first_pending(facts, wait_end)
-    if call is None or patience(facts, call) is not Patience.UNKNOWN or stands_still(facts, wait_end):
+    if call is None or patience(facts, call) is not Patience.UNKNOWN:
         return None
     row = pending_row(facts, call)
     last = wait_end.ranks or call.behind
