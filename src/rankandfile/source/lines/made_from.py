@@ -30,7 +30,8 @@ from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
 
 _MOST, _FURTHEST = 80, 9
-_STEPS = (ast.Return, ast.Yield, ast.YieldFrom, ast.Continue, ast.Break)
+_YIELDS = (ast.Yield, ast.YieldFrom)
+_STEPS = (ast.Return, *_YIELDS, ast.Continue, ast.Break)
 
 
 class Entry(Struct, frozen=True):
@@ -59,11 +60,11 @@ class Entry(Struct, frozen=True):
         return self.function.module.lines[self.line - 1].strip()
 
 
-Alike = Callable[[Function, ast.expr], bool]
-"""Whether a test comes out the same on all ranks that are asked about."""
+#: Whether a test comes out the same on all ranks that are asked about.
+Alike = Callable[[Function, ast.expr], bool] | None
 
 
-def enters(program: Program, function: Function, value: ast.expr, alike: Alike | None = None) -> Entry | None:
+def enters(program: Program, function: Function, value: ast.expr, alike: Alike = None) -> Entry | None:
     """None where nothing on the way is known to differ."""
     objects = objects_of(program)
     queue: deque[tuple[Function, ast.expr, int]] = deque([(function, value, 0)])
@@ -110,7 +111,7 @@ def answers(program: Program, function: Function) -> list[Entry]:
 
 
 def _differing(
-    program: Program, function: Function, node: ast.expr, test: bool, alike: Alike | None
+    program: Program, function: Function, node: ast.expr, test: bool, alike: Alike
 ) -> Entry | None:
     asked = tested(function.module.lines, node.lineno, node) if test else node
     reason = why(program, function, asked)
@@ -185,12 +186,8 @@ def _one_either_way(node: ast.If) -> bool:
             if not _one_either_way(arm[0]):
                 return False
             continue
-        steps = [
-            n
-            for statement in arm
-            for n in ast.walk(statement)
-            if isinstance(n, (*_STEPS, ast.For, ast.While))
-        ]
+        every = (n for statement in arm for n in ast.walk(statement))
+        steps = [n for n in every if isinstance(n, (*_STEPS, ast.For, ast.While))]
         if len(steps) != 1 or not isinstance(steps[0], ast.Yield):
             return False
     return True
@@ -199,11 +196,11 @@ def _one_either_way(node: ast.If) -> bool:
 def _swallowed(program: Program, function: Function) -> Entry | None:
     """A handler in a generator that hands on nothing for what raised, and does not raise itself."""
     nodes = list(own_nodes(function))
-    if not any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes):
+    if not any(isinstance(node, _YIELDS) for node in nodes):
         return None
     for handler in (node for node in nodes if isinstance(node, ast.ExceptHandler)):
         steps = [n for statement in handler.body for n in ast.walk(statement)]
-        if handler.type is None or any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Raise)) for n in steps):
+        if handler.type is None or any(isinstance(n, (*_YIELDS, ast.Raise)) for n in steps):
             continue
         text = function.module.lines[handler.lineno - 1].strip()
         reason = why(
@@ -238,10 +235,9 @@ def results(function: Function) -> Iterator[ast.expr]:
     for node in own_nodes(function):
         if isinstance(node, (ast.Return, ast.YieldFrom)) and node.value is not None:
             yield node.value
-        elif isinstance(node, (ast.For, ast.AsyncFor)) and any(
-            isinstance(n, (ast.Yield, ast.YieldFrom)) for part in node.body for n in ast.walk(part)
-        ):
-            yield node.iter
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            inside = (n for part in node.body for n in ast.walk(part))
+            yield from [node.iter] if any(isinstance(n, _YIELDS) for n in inside) else []
 
 
 def _from(
@@ -268,7 +264,7 @@ def _from(
                 yield from handed_over(objects, function, value.id)
             elif definition.value is not None:
                 yield function, definition.value
-        yield from _iterated(objects, value, frame)
+        yield from ((each, None) for cls in objects.classes(value, frame) for each in _iterators(cls))
     else:
         yield from ((function, part) for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr))
 
@@ -291,15 +287,9 @@ def _called(objects: Objects, function: Function, call: ast.Call) -> Iterator[Fu
                 yield found
 
 
-def _iterated(objects: Objects, value: ast.Name, frame: Frame) -> Iterator[tuple[Function, None]]:
-    return ((found, None) for cls in objects.classes(value, frame) for found in _iterators(cls))
-
-
 def _iterators(cls: Class) -> Iterator[Function]:
-    for name in ("__iter__", "__len__", "__getitem__", "__next__"):
-        found = method(cls, name)
-        if found is not None:
-            yield found
+    found = (method(cls, name) for name in ("__iter__", "__len__", "__getitem__", "__next__"))
+    yield from (each for each in found if each is not None)
 
 
 def handed_over(objects: Objects, function: Function, name: str) -> Iterator[tuple[Function, ast.expr]]:
