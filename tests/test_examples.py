@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.places import EXAMPLES
+from support.selected import in_lab
 
 from rankandfile.lab import truth as truths
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", ["early-stop", "tp-dp-cascade"])
-@pytest.mark.parametrize("days", [0, 30, 400])
+@pytest.mark.parametrize("days", in_lab([0, 30, 400], (400,)))
 def test_the_examples_name_the_true_culprit(name: str, days: int, tmp_path: Path) -> None:
     """Whenever they are checked out: the files of a checkout bear its time, and not that of the dumps."""
     evidence = tmp_path / "evidence"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankandfile.agent.mcp.prompts import PROMPTS
-from rankandfile.agent.mcp.resources import DOCUMENTS
 from rankandfile.agent.registry import TOOLS
 
 from .causes import between
@@ -14,6 +12,10 @@ _PAGE = Path(__file__).parents[1] / "agent.md"
 
 
 def page() -> str:
+    # They load the SDK of the protocol, and each process that shares the tests imports this file.
+    from rankandfile.agent.mcp.prompts import PROMPTS
+    from rankandfile.agent.mcp.resources import DOCUMENTS
+
     text = _PAGE.read_text(encoding="utf-8")
     tools = [
         (f"`{one.name}`", _arguments(one.schema()["properties"]), one.description) for one in TOOLS.values()

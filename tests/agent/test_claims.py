@@ -84,14 +84,14 @@ def changed(document: str, pattern: str, to: str) -> str:
     [
         (r"cohort 2: rank 0", "cohort 2: rank 7"),
         (r"-->86 all_reduce", "-->87 all_reduce"),
-        (r"-->85 broadcast", "-->85 reduce_scatter"),
-        (r"trainer\.py:60", "trainer.py:61"),
+        pytest.param(r"-->85 broadcast", "-->85 reduce_scatter", marks=pytest.mark.lab),
+        pytest.param(r"trainer\.py:60", "trainer.py:61", marks=pytest.mark.lab),
         (r"\[D0#84, T3\]", "[D0#8400, T3]"),
-        (r" \[D1#85, T3\]", ""),
+        pytest.param(r" \[D1#85, T3\]", "", marks=pytest.mark.lab),
         (r"Rank 2 is blamed", "Rank 1 is blamed"),
         (r"if self\.out_of_patience\(\):", "if self.converged():"),
-        (r"log\.info\(", "log.warning("),
-        (r"for epoch in range", "for step in range"),
+        pytest.param(r"log\.info\(", "log.warning(", marks=pytest.mark.lab),
+        pytest.param(r"for epoch in range", "for step in range", marks=pytest.mark.lab),
     ],
 )
 def test_one_change_to_a_true_document_is_found(early_stop: Bench, pattern: str, to: str) -> None:

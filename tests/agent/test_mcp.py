@@ -8,25 +8,28 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.places import EARLY_STOP
-
-pytest.importorskip("mcp")
-
-from mcp import Client, MCPError
 from support.agent.mcp_clients import RAF, ask, at, investigate, over_stdio, read, refused
+from support.agent.needs import needs_mcp
 from support.cli.raf_runs import Raf
+from support.later import Later
+from support.places import EARLY_STOP
 
 from rankandfile.agent import result
 from rankandfile.agent.bench import Bench
-from rankandfile.agent.mcp import resources
 from rankandfile.agent.mcp.cases import Asked, GivenCase
-from rankandfile.agent.mcp.server import server
 from rankandfile.agent.registry import TOOLS
 
-pytestmark = pytest.mark.slow
+if TYPE_CHECKING:
+    from mcp import Client
+
+pytestmark = [pytest.mark.slow, needs_mcp]
+
+mcp = Later("mcp")
+ours = Later("rankandfile.agent.mcp.server")
+resources = Later("rankandfile.agent.mcp.resources")
 
 EVIDENCE, SOURCE = EARLY_STOP / "evidence", EARLY_STOP / "src"
 
@@ -34,7 +37,7 @@ EVIDENCE, SOURCE = EARLY_STOP / "evidence", EARLY_STOP / "src"
 @pytest.fixture(scope="module")
 def here(early_stop: Bench) -> Any:
     """A server in this process, for the example."""
-    return server(GivenCase(Asked((EVIDENCE,)), lambda _: early_stop))
+    return ours.server(GivenCase(Asked((EVIDENCE,)), lambda _: early_stop))
 
 
 def test_a_client_drives_a_whole_investigation_over_stdio() -> None:
@@ -78,14 +81,14 @@ def test_documents_and_facts_are_resources(here: Any) -> None:
             "raf://case/verdict.json?from=-1",
             "raf://other/verdict.json",
         ):
-            with pytest.raises(MCPError):
+            with pytest.raises(mcp.MCPError):
                 await client.read_resource(wrong)
 
     at(here, session)
 
 
 def test_a_long_document_comes_in_pieces(here: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "PAGE_CHARACTERS", 1000)
+    monkeypatch.setattr("rankandfile.agent.mcp.resources.PAGE_CHARACTERS", 1000)
 
     async def session(client: Client) -> None:
         whole, uri, pieces = "", "raf://case/verdict.json", 0
@@ -124,7 +127,7 @@ def test_prompts_teach_the_workflow(here: Any) -> None:
         got = await client.get_prompt("review_verdict", {"verdict": claimed})
         assert claimed in got.messages[0].content.text and "propose_verdict" in got.messages[0].content.text
         for name, given in (("review_verdict", {}), ("nothing", {})):
-            with pytest.raises(MCPError):
+            with pytest.raises(mcp.MCPError):
                 await client.get_prompt(name, given)
         for one in listed:
             given = {argument.name: "x" for argument in one.arguments or ()}
@@ -144,7 +147,7 @@ def test_wrong_arguments_are_answered_with_a_sentence(here: Any) -> None:
         assert "no readable file" in await refused(client, "source", file="../../../../etc/passwd")
         assert "no readable file" in await refused(client, "source", file="/etc/passwd")
         assert "opens no other" in await refused(client, "open_case", paths=["/"])
-        with pytest.raises(MCPError, match="there is no tool"):
+        with pytest.raises(mcp.MCPError, match="there is no tool"):
             await client.call_tool("shell", {"command": "id"})
         assert (await ask(client, "overview")).startswith("The job has 4 ranks")
 
@@ -161,7 +164,7 @@ def test_a_tool_that_breaks_says_so_and_shows_no_traceback(
         told = await refused(client, "overview")
         assert "RuntimeError" in told and "secret" not in told
 
-    at(server(GivenCase(Asked((EVIDENCE,)), broken)), session)
+    at(ours.server(GivenCase(Asked((EVIDENCE,)), broken)), session)
     assert "secret" in capfd.readouterr().err
 
 

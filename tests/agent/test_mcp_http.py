@@ -6,14 +6,9 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from support.places import EARLY_STOP, EXAMPLES
-
-pytest.importorskip("mcp")
-
-import httpx2
-from mcp import Client
 from support.agent.mcp_clients import (
     RAF,
     Address,
@@ -25,15 +20,23 @@ from support.agent.mcp_clients import (
     refused,
     serving,
 )
+from support.agent.needs import needs_mcp
 from support.cli.raf_runs import Raf
+from support.later import Later
+from support.places import EARLY_STOP, EXAMPLES
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.mcp.cases import Asked, OpenCases
 from rankandfile.agent.mcp.confine import Roots
-from rankandfile.agent.mcp.server import server
 from rankandfile.agent.tool import ToolError
 
-pytestmark = pytest.mark.slow
+if TYPE_CHECKING:
+    from mcp import Client
+
+pytestmark = [pytest.mark.slow, needs_mcp]
+
+httpx2 = Later("httpx2")
+ours = Later("rankandfile.agent.mcp.server")
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 TAKES = {"Accept": "application/json, text/event-stream"}
@@ -176,7 +179,7 @@ def test_several_cases_are_told_apart_and_few_stay_open(early_stop: Bench) -> No
         named = {one.uri.split("/")[2] for one in (await client.list_resources()).resources}
         assert named == {"c2", "c3", "c4", "c5"} and len(reads) == 7
 
-    at(server(OpenCases(Roots([EXAMPLES]), reader)), session)
+    at(ours.server(OpenCases(Roots([EXAMPLES]), reader)), session)
 
 
 @pytest.mark.parametrize(

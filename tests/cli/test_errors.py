@@ -13,6 +13,7 @@ import pytest
 from making import reference
 from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP
+from support.selected import in_lab
 
 from rankandfile import __version__
 from rankandfile.evidence.flight.native import Native
@@ -284,7 +285,11 @@ def test_a_mistake_of_ours_is_no_verdict(traceback: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["show calls {0} -n 0", "{0}", "{0} --format json", "--help", "show stacks {0}"]
+    "command",
+    in_lab(
+        ["show calls {0} -n 0", "{0}", "{0} --format json", "--help", "show stacks {0}"],
+        ("show calls {0} -n 0", "--help"),
+    ),
 )
 def test_a_closed_pipe_is_silent_and_no_verdict(command: str) -> None:
     words = f"{sys.executable} -m rankandfile {command.format(EARLY_STOP / 'evidence')}"

@@ -127,10 +127,10 @@ def test_every_name_of_the_program_is_the_program() -> None:
     ("line", "offered"),
     [
         ("raf explain early", "early_exit"),
-        ("raf lab run early_stop", "early_stop_local"),
-        ("raf lab run early-stop-3", "early-stop-3d"),
+        pytest.param("raf lab run early_stop", "early_stop_local", marks=pytest.mark.lab),
+        pytest.param("raf lab run early-stop-3", "early-stop-3d", marks=pytest.mark.lab),
         ("raf diag", "diagnose"),
-        ("raf lint --explain uns", "unsynced-stop-flag"),
+        pytest.param("raf lint --explain uns", "unsynced-stop-flag", marks=pytest.mark.lab),
     ],
 )
 def test_tab_completes(line: str, offered: str) -> None:

@@ -304,7 +304,7 @@ class TestInAProcess:
     def test_garbage_of_one_file_is_not_charged_to_the_next(self, tmp_path: Path) -> None:
         """Cycles outlive their file where nothing collects them: five such files would fill the process."""
         ring = b"\x80\x02}(" + short("zz") + b"]q\x03(" + b"K\x01" * 6_000_000 + b"h\x03eu."
-        found = self.run(tmp_path, {f"rank_{n}": ring for n in range(8)}, memory=350 << 20)
+        found = self.run(tmp_path, {f"rank_{n}": ring for n in range(6)}, memory=350 << 20)
         notes = {only(decoded.notes).what for decoded in found.values()}
         assert notes == {"keys not understood, left unread: zz"}
 

@@ -127,7 +127,7 @@ def test_calls_of_which_none_is_like_another_take_a_few_times_the_room_of_their_
         dump = plain(one_rank(rank, calls=2))
         entries = [
             dump["entries"][0] | {"record_id": n, "collective_seq_id": n} | more(n + rank * 1000 + 1)
-            for n in range(500 if what == "sizes" else 1000)
+            for n in range(500)
         ]
         (tmp_path / f"trace_{rank}").write_bytes(pickle.dumps(dump | {"entries": entries}, 2))
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
@@ -192,6 +192,7 @@ from rankandfile.evidence.files.limits import Limits
 )
 
 
+@pytest.mark.lab
 @pytest.mark.skipif(sys.platform != "linux", reason="kilobytes on Linux only")
 def test_the_bound_is_one_of_memory(tmp_path: Path) -> None:
     unlike(tmp_path, 6, 300, "frames")

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from msgspec import structs
 from support.evidence.sample_dumps import REDUCE, job
+from support.selected import in_lab
 
 from rankandfile.evidence.load import load
 from rankandfile.evidence.pack.opening import unpack
@@ -183,7 +184,7 @@ SCENARIOS = (
 )
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", in_lab([*SCENARIOS], SCENARIOS[:2]))
 def test_the_verdict_is_the_same(scenario: str, tmp_path: Path) -> None:
     simulate(scenario, tmp_path / "incident")
     case = read(tmp_path / "incident" / "evidence", tmp_path / "spool")
@@ -420,7 +421,8 @@ def _told(table: str, column: str, text: str, secret: str, kind: str) -> str:
     return _AS[name].format("x" if kind in _LINES_ONLY and name in ("name", "host") else secret)
 
 
-@pytest.mark.parametrize("kind", IDENTITIES)
+# Each ninth here; all of them at once, in files of each kind, above.
+@pytest.mark.parametrize("kind", in_lab([*IDENTITIES], tuple(IDENTITIES)[::9]))
 def test_an_identity_is_left_in_no_field_of_any_table(kind: str) -> None:
     """One line gives it in the form of its kind; it then stands in every column of every table that holds words."""
     text, secret = IDENTITIES[kind]

@@ -67,7 +67,7 @@ def sealed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def scored_once(sealed_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(shutil.copytree(sealed_once, tmp_path_factory.mktemp("scored") / "spring"))
-    page.append(folder.parent / "page.md", page.block(scoring.score(folder)))
+    page.append(folder.parent / "page.md", page.block(scoring.score(folder, run_patches=False)))
     return folder
 
 

@@ -141,6 +141,7 @@ def test_the_safe_change_and_the_comment_are_offered(folder: Path) -> None:
     in_an_editor(folder, session)
 
 
+@pytest.mark.lab
 def test_a_comment_stands_where_it_can(folder: Path) -> None:
     train = folder / "train.py"
     text = OWN.replace(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.runtime import debug_programs as programs
+from support.later import Later
 from support.runtime.gloo_ranks import Ranks
 
 from rankandfile.capture.debug import job
@@ -30,6 +30,8 @@ from rankandfile.capture.watch.rings import look
 from rankandfile.lab.ranks import free_port
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import flight
+
+programs = Later("support.runtime.debug_programs")
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 

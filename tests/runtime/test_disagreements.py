@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.runtime import recorder_programs as programs
+from support.later import Later
 from support.runtime.gloo_ranks import Ranks
 
 import rankandfile
+
+programs = Later("support.runtime.recorder_programs")
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.runtime import hook_programs as programs
+from support.later import Later
 from support.runtime.gloo_ranks import Ranks
 from support.runtime.torchcomms_stand_in import TorchComm
 
 from rankandfile.runtime import flight_recorder
 from rankandfile.runtime.flight_recorder import FlightRecorderHook
+
+programs = Later("support.runtime.hook_programs")
 
 pytestmark = pytest.mark.torch
 

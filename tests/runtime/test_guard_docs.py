@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from support.later import Later
 from support.places import DOCS
-from support.runtime import guard_page
 from support.runtime.gloo_ranks import Ranks
 
 from rankandfile import guard
+
+guard_page = Later("support.runtime.guard_page")
 
 PAGE = DOCS / "guards.md"
 

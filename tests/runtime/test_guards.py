@@ -8,10 +8,12 @@ import subprocess
 import sys
 
 import pytest
-from support.runtime import guard_programs as programs
+from support.later import Later
 from support.runtime.gloo_ranks import Rank, Ranks
 
 from rankandfile.lab.ranks import free_port
+
+programs = Later("support.runtime.guard_programs")
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from support.runtime import plan_programs as programs
+from support.later import Later
 from support.runtime.gloo_ranks import Rank, Ranks
 
 from rankandfile.runtime.plan.watch import ENDED
+
+programs = Later("support.runtime.plan_programs")
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 

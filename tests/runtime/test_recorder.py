@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from support.capture.waiting import until
-from support.runtime import recorder_programs as programs
+from support.later import Later
 from support.runtime.gloo_ranks import Ranks
 
 from rankandfile.capture.watch.rings import Seen, look
@@ -27,6 +27,8 @@ from rankandfile.evidence.ring.journal import read as read_journal
 from rankandfile.runtime.recorder import device
 from rankandfile.runtime.recorder.ring import Ring
 from rankandfile.wire import layout, reading
+
+programs = Later("support.runtime.recorder_programs")
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ def asked_for(request: pytest.FixtureRequest, parameter: str) -> list[Any]:
     return list(dict.fromkeys(call.params[parameter] for call in calls if call and parameter in call.params))
 
 
-def in_lab(names: list[str], here: tuple[str, ...]) -> list[Any]:
+def in_lab(names: Sequence[Any], here: Sequence[Any]) -> list[Any]:
     """Parameters of which all but a few representatives belong to the lab's tests."""
     assert set(here) <= set(names)
     return [pytest.param(name, marks=() if name in here else pytest.mark.lab) for name in names]

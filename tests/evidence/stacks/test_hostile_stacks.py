@@ -93,7 +93,11 @@ def test_peeling_keeps_the_end(line: str) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"Thread 0x1 (most recent call first):\n" + b'  File "a.py", line 3 in f\n' * 200_000,
+        b"Thread 0x1 (most recent call first):\n" + b'  File "a.py", line 3 in f\n' * 40_000,
+        pytest.param(
+            b"Thread 0x1 (most recent call first):\n" + b'  File "a.py", line 3 in f\n' * 200_000,
+            marks=pytest.mark.lab,
+        ),
         pytest.param(
             b"Traceback (most recent call last):\n" + b'  File "a.py", line 3, in f\n' * 200_000,
             marks=pytest.mark.lab,
@@ -113,6 +117,7 @@ def test_peeling_keeps_the_end(line: str) -> None:
     ],
     ids=[
         "deep",
+        "deeper",
         "deep traceback",
         "distinct",
         "writers",

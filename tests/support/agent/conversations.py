@@ -19,7 +19,6 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.llm.budget import Budget
 from rankandfile.agent.llm.discipline import DISCIPLINE, opening
 from rankandfile.agent.llm.hidden_names import NamesAsTheyAre
-from rankandfile.agent.llm.replies import Replies
 from rankandfile.agent.playbook import draft
 from support.agent.model_runs import investigated
 from support.agent.model_server import Plays, Turn, anthropic, openai
@@ -56,6 +55,8 @@ TURNS = [
 
 def names_of(bench: Bench) -> dict[str, str]:
     """Text -> what stands for it in a recording."""
+    from rankandfile.agent.llm.replies import Replies  # which loads the libraries of models
+
     found = draft(bench)
     names = {opening(found.document.markdown()): "{opening}", DISCIPLINE: "{discipline}"}
     replies = Replies(bench, found.journal, Budget(), NamesAsTheyAre(), lambda _: None)

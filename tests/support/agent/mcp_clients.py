@@ -7,24 +7,28 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE, Popen
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
-import httpx2
-from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
+
+from support.later import Later
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+mcp, httpx2 = Later("mcp"), Later("httpx2")
 
 RAF = [sys.executable, "-m", "rankandfile", "mcp"]
 _PATIENCE_S = 300.0
 
-Session = Callable[[Client], Awaitable[None]]
+Session = Callable[["Client"], Awaitable[None]]
 
 
 def at(server: Any, session: Session, **options: Any) -> None:
     """Hold the session at whatever a client can connect to."""
 
     async def run() -> Exception | None:
-        async with Client(server, **options) as client:
+        async with mcp.Client(server, **options) as client:
             return await _held(session, client)
 
     _run(run)
@@ -48,7 +52,7 @@ def _run(run: Callable[[], Awaitable[Exception | None]]) -> None:
 
 def over_stdio(arguments: Sequence[object], session: Session, cwd: Path | None = None) -> None:
     words = [*RAF[1:], *map(str, arguments)]
-    at(StdioServerParameters(command=RAF[0], args=words, cwd=cwd), session)
+    at(mcp.StdioServerParameters(command=RAF[0], args=words, cwd=cwd), session)
 
 
 class Address(NamedTuple):
@@ -57,11 +61,13 @@ class Address(NamedTuple):
 
 
 def over_http(address: Address, session: Session, **options: Any) -> None:
+    from mcp.client.streamable_http import streamable_http_client
+
     async def run() -> Exception | None:
         headers = {"Authorization": f"Bearer {address.token}"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=_PATIENCE_S) as http,
-            Client(streamable_http_client(address.url, http_client=http), **options) as client,
+            mcp.Client(streamable_http_client(address.url, http_client=http), **options) as client,
         ):
             return await _held(session, client)
 

@@ -1,4 +1,4 @@
-"""What tests of models need, without importing it: the processes that share the tests import all files of them."""
+"""What tests of models and clients need, without importing it: processes that share tests import all files of them."""
 
 from __future__ import annotations
 
@@ -9,3 +9,4 @@ import pytest
 needs_models = pytest.mark.skipif(
     importlib.util.find_spec("pydantic_ai") is None, reason="the libraries of models are not installed"
 )
+needs_mcp = pytest.mark.skipif(importlib.util.find_spec("mcp") is None, reason="mcp is not installed")
