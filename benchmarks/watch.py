@@ -298,7 +298,9 @@ def main() -> None:
     )
     parser.add_argument("--jobs", nargs="*", metavar="NAME", help="real programs; all without a name")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long the healthy ones run")
-    parser.add_argument("--healthy", choices=dict(HEALTHY), help="one of the healthy programs and nothing else")
+    parser.add_argument(
+        "--healthy", choices=dict(HEALTHY), help="one of the healthy programs and nothing else"
+    )
     parser.add_argument("--fleet", type=int, metavar="ROUNDS", nargs="?", const=4, help="simulated ranks")
     parser.add_argument("--redis", action="store_true", help="with --fleet: through a Redis, started here")
     arguments = parser.parse_args()
