@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
-from making import agent, causes, consoles, reference
+from making import agent, causes, consoles, first_contact, reference
 from making.causes import between
 
 from rankandfile import listing
@@ -28,6 +28,7 @@ README = ROOT / "README.md"
 #: The command whose output the README shows.
 ANSWER = ["diagnose", "examples/early-stop/evidence", "--src", "examples/early-stop/src"]
 BEGIN, END = "<!-- answer: begin -->", "<!-- answer: end -->"
+PRACTICE = "<!-- practice: begin -->", "<!-- practice: end -->"
 
 _TABLES_HEAD = """# The tables of a case
 
@@ -63,7 +64,7 @@ def examination_schema() -> str:
 
 
 def readme() -> str:
-    """The README with what its first command prints now."""
+    """The README with what its first command prints now, and with the marks at first contact."""
     command = [sys.executable, "-m", "rankandfile", *ANSWER]
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
@@ -72,7 +73,11 @@ def readme() -> str:
     answer = "\n".join(line.rstrip() for line in done.stdout.splitlines())
     before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n```text\n$ raf {' '.join(ANSWER)}\n{answer}\n```\n{END}{after}"
+    text = f"{before}{BEGIN}\n```text\n$ raf {' '.join(ANSWER)}\n{answer}\n```\n{END}{after}"
+    marks = first_contact.practice((DOCS / "first-contact.md").read_text(encoding="utf-8"))
+    # Indented: it stands in an item of a list.
+    before, _, rest = text.partition(PRACTICE[0])
+    return f"{before}{PRACTICE[0]}\n{marks}\n  {PRACTICE[1]}{rest.partition(PRACTICE[1])[2]}"
 
 
 EVIDENCE, SOURCE = "examples/early-stop/evidence", "examples/early-stop/src"
