@@ -17,7 +17,7 @@ from typing import Any
 
 import generate
 import pytest
-from making import consoles, record, reference, screenshots
+from making import consoles, first_contact, record, reference, screenshots
 from support.places import ROOT
 
 from rankandfile.cli.lab_incidents import kind_of
@@ -236,3 +236,23 @@ def test_the_site_can_be_read_and_searched(tab: Any, served: str) -> None:
         )
     assert complaints == []
     assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []
+
+
+def test_practice_sets_of_one_number_are_told_together() -> None:
+    block = """### 2026-11-2{day} · {name}
+
+* First contact: yes.
+
+| evidence | cases | culprits exact | line |
+| --- | --- | --- | --- |
+| all evidence and sources | 9 | {culprits} (57%, 25%-84%) | - |
+| logs only | 9 | 1/7 (14%, 3%-51%) | 1/7 (14%, 3%-51%) |
+"""
+    sets = [("practice-7a", "4/7"), ("round-9", "9/9"), ("practice-7b", "6/7"), ("practice-8a", "2/3")]
+    page = "\n".join(
+        block.format(day=day, name=name, culprits=right) for day, (name, right) in enumerate(sets)
+    )
+    told = first_contact.practice(page).splitlines()
+    assert told[0] == "  | practice sets | 7 | 8 |"
+    assert "  | exactly the culprits of a hang | 10/14 | 2/3 |" in told
+    assert "  | the line |  |  |" in told
