@@ -447,3 +447,33 @@ def test_who_ended_well_is_not_missed_in_a_group_that_it_was_not_in() -> None:
     for rank in (0, 1):
         seen.stack(rank, IN_BARRIER_OF_ALL)
     assert best_of(seen.exit(2, 0)).culprits == []
+
+
+def in_transfers(folder: Path, with_: dict[int, tuple[str, int]]) -> Verdict:
+    """Each rank sends to one, or receives from one, as the arguments in its stack show; nobody knows for how long."""
+    for rank, (op, peer) in with_.items():
+        asked = f"        Arguments:\n            {'dst' if op == 'send' else 'src'}: {peer}\n"
+        told = f'Process 10{rank}: python train.py\n\nThread 10{rank} (idle): "MainThread"\n'
+        (folder / f"stack_rank{rank}.txt").write_text(
+            f"{told}    {op} ({C10D}:2799)\n{asked}    {op}_forward (wire.py:{20 + rank})\n"
+        )
+    return best(diagnose(folder))
+
+
+def test_a_circle_of_sends_and_receives_is_suspected_with_whom_each_is_in_a_transfer(tmp_path: Path) -> None:
+    verdict = in_transfers(tmp_path, {0: ("send", 2), 1: ("recv", 0), 2: ("recv", 1)})
+    assert (verdict.cause, named(verdict)) == ("order_inversion", ([], [0, 1, 2]))
+    assert "rank 0: sends to rank 2, which is busy with rank 1" in verdict.sentence.lower()
+
+
+@pytest.mark.parametrize(
+    "with_",
+    [
+        pytest.param({0: ("send", 1), 1: ("recv", 0), 2: ("recv", 1)}, id="one transfer is under way"),
+        pytest.param({0: ("send", 1), 1: ("send", 2), 2: ("recv", 1)}, id="it ends at one that is"),
+    ],
+)
+def test_transfers_that_lead_to_one_under_way_are_no_circle(
+    tmp_path: Path, with_: dict[int, tuple[str, int]]
+) -> None:
+    assert in_transfers(tmp_path, with_).cause != "order_inversion"

@@ -1,4 +1,5 @@
-"""Ranks that receive from each other in a circle, so that none of them comes to send; or send, and none receives."""
+"""Ranks that wait for each other in a circle of transfers: all receive, so that none of them comes to send; all send,
+and none receives; or each of them does one of the two with a rank that is busy with the next."""
 
 from __future__ import annotations
 
@@ -95,6 +96,43 @@ def all_send(of: WhereAllStand) -> Finding | None:
             perhaps(
                 "skipped_collective",
                 "A receive may have been left out before.",
+                named,
+                decided_by="the source at these lines: who sends to whom, and when",
+            ),
+        ),
+    )
+
+
+def all_in_turn(of: WhereAllStand) -> Finding | None:
+    """A circle of sends and receives: whoever each of them sends to, or receives from, is in a transfer with another.
+
+    The same transfers in another order do that; so does one that somebody left out, after which all are out of step."""
+    with_: dict[int, int] = {}
+    for rank, stand in of.waiting.items():
+        peer = stand.asked.dst if stand.op == _SEND else stand.asked.awaited
+        if peer is not None:
+            with_[rank] = peer
+    # Of two that are in one transfer with each other, it is under way.
+    named = tuple(sorted(rank for circle in _circles(with_) if len(circle) > _PAIR for rank in circle))
+    if not 0 < sum(of.stands[rank].op == _SEND for rank in named) < len(named):
+        return None
+    doing = {
+        rank: f"{'sends to rank' if of.stands[rank].op == _SEND else RECEIVES_FROM} {with_[rank]}, which is busy "
+        f"with rank {with_[with_[rank]]}"
+        for rank in named
+    }
+    return make_finding(
+        of,
+        cause="order_inversion",
+        confidence="hypothesis",
+        what=f"{doing_words(doing)}: {upper(waiting_words(of, named, ''))}",
+        culprits=named,
+        doing=doing,
+        evidence=[i for rank in named for i in of.stands[rank].evidence],
+        alternatives=(
+            perhaps(
+                "skipped_collective",
+                "A transfer may have been left out before.",
                 named,
                 decided_by="the source at these lines: who sends to whom, and when",
             ),

@@ -12,7 +12,7 @@ from rankandfile.reason.waits.from_logs.before_it import with_what_came_before
 
 from .all_held import all_held
 from .all_make_a_group import all_make_a_group
-from .all_receive import all_receive, all_send
+from .all_receive import all_in_turn, all_receive, all_send
 from .another_way import went_another_way
 from .ended import ended
 from .held_up import held_up
@@ -41,6 +41,7 @@ def by_stacks(facts: Facts) -> list[Finding]:
         ended,
         all_receive,
         all_send,
+        all_in_turn,
         not_there,
         other_roots,
         went_another_way,
