@@ -62,9 +62,8 @@ def jobs(names: list[str], seconds: float) -> list[str]:
     quick = sorted(found)
     at_95 = quick[min(int(0.95 * len(quick)), len(quick) - 1)] if quick else 0.0
     return [
-        f"`python benchmarks/watch.py --jobs`: {len(os.sched_getaffinity(0))} processors, load "
-        f"{os.getloadavg()[0]:.0f}; timeouts of ten minutes. {len(found)} of {len(table)} told: median "
-        f"{statistics.median(quick or [0]):.1f} s, 95 % "
+        f"`python benchmarks/watch.py --jobs`: {_machine()}; timeouts of ten minutes. {len(found)} of {len(table)} "
+        f"told: median {statistics.median(quick or [0]):.1f} s, 95 % "
         f"within {at_95:.1f} s. Lines about healthy twins and about legal differences, {seconds:.0f} s each on four "
         f"ranks: {sum(line is not None for line in noise)}.",
         "",
@@ -92,6 +91,10 @@ RANKS_OF = {"order": 2, "extra": 2, "skip": 4}
 ODD = "rank 1 "
 
 
+def _machine() -> str:
+    return f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.0f}"
+
+
 def healthy(program: str, seconds: float) -> str:
     """One healthy loop for as long as that."""
     mode = dict(HEALTHY)[program]
@@ -99,8 +102,8 @@ def healthy(program: str, seconds: float) -> str:
     _, _, line = _run(program, mode, 4, PATIENCE_S + seconds, seconds)
     used = sum(os.times()[2:4]) - sum(ticks[2:4])
     return (
-        f"`python benchmarks/watch.py --healthy {program} --seconds {seconds:.0f}`: {len(os.sched_getaffinity(0))} "
-        f"processors, load {os.getloadavg()[0]:.0f}, four ranks, {used:.0f} s of processor time with the ranks' own: "
+        f"`python benchmarks/watch.py --healthy {program} --seconds {seconds:.0f}`: {_machine()}, four ranks, "
+        f"{used:.0f} s of processor time with the ranks' own: "
         f"{line or 'no line'}."
     )
 

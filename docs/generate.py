@@ -27,8 +27,6 @@ README = ROOT / "README.md"
 
 #: The command whose output the README shows.
 ANSWER = ["diagnose", "examples/early-stop/evidence", "--src", "examples/early-stop/src"]
-BEGIN, END = "<!-- answer: begin -->", "<!-- answer: end -->"
-PRACTICE = "<!-- practice: begin -->", "<!-- practice: end -->"
 
 _TABLES_HEAD = """# The tables of a case
 
@@ -71,13 +69,11 @@ def readme() -> str:
         command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )
     answer = "\n".join(line.rstrip() for line in done.stdout.splitlines())
-    before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    text = f"{before}{BEGIN}\n```text\n$ raf {' '.join(ANSWER)}\n{answer}\n```\n{END}{after}"
+    told = f"```text\n$ raf {' '.join(ANSWER)}\n{answer}\n```"
     marks = first_contact.practice((DOCS / "first-contact.md").read_text(encoding="utf-8"))
+    text = between(README.read_text(encoding="utf-8"), "answer", told)
     # Indented: it stands in an item of a list.
-    before, _, rest = text.partition(PRACTICE[0])
-    return f"{before}{PRACTICE[0]}\n{marks}\n  {PRACTICE[1]}{rest.partition(PRACTICE[1])[2]}"
+    return between(text, "practice", marks, indent="  ")
 
 
 EVIDENCE, SOURCE = "examples/early-stop/evidence", "examples/early-stop/src"

@@ -78,10 +78,10 @@ def navigation() -> str:
     return f"{before}{begin}{chr(10).join(lines)}\n  - Reference:{rest.partition('  - Reference:')[2]}"
 
 
-def between(text: str, name: str, new: str) -> str:
+def between(text: str, name: str, new: str, indent: str = "") -> str:
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     before, _, rest = text.partition(begin)
-    return f"{before}{begin}\n{new}\n{end}{rest.partition(end)[2]}"
+    return f"{before}{begin}\n{new}\n{indent}{end}{rest.partition(end)[2]}"
 
 
 def shown(diagnosis: Diagnosis) -> str:

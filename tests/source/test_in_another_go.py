@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.source.written_evidence import gave_up, stack
 
 import rankandfile
 from rankandfile.model.diagnosis import Verdict
@@ -42,21 +43,8 @@ def train(paths, model):
 
 train(*__import__("job").parts())
 """
-LINE = (
-    "[rank{rank}]:[E1123 15:25:06.0{rank}2521982 ProcessGroupNCCL.cpp:722] [Rank {rank}] Watchdog caught collective "
-    "operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, NumelIn={numel}, NumelOut={numel}, Timeout(ms)=600000) "
-    "ran for 600021 milliseconds before timing out.\n"
-)
-STACK = """Process {pid}: python3 /workspace/train.py
-Python v3.11.7 (/usr/bin/python3.11)
-
-Thread {pid} (idle): "MainThread"
-    all_reduce (torch/distributed/distributed_c10d.py:3245)
-    {where}
-    <module> (train.py:18)
-"""
-READS = "read (train.py:8)\n    again (retrying.py:9)\n    train (train.py:15)"
-STEPS = "train (train.py:16)"
+READS = ("read (train.py:8)", "again (retrying.py:9)", "train (train.py:15)")
+STEPS = ("train (train.py:16)",)
 WROTE = "read: OSError('a stale part'), attempt 0 of 3\n"
 
 
@@ -68,10 +56,10 @@ def left_behind(folder: Path, said: dict[int, str]) -> Verdict:
     (folder / "evidence").mkdir()
     for rank in range(3):
         where, numel = (READS, 18) if rank == 2 else (STEPS, 97)
-        (folder / f"evidence/stack_rank_{rank}.txt").write_text(STACK.format(pid=100 + rank, where=where))
-        text = (
-            f"rank {rank} has begun with its parts\n{said.get(rank, '')}{LINE.format(rank=rank, numel=numel)}"
+        (folder / f"evidence/stack_rank_{rank}.txt").write_text(
+            stack(rank, "all_reduce", *where, "<module> (train.py:18)")
         )
+        text = f"rank {rank} has begun with its parts\n{said.get(rank, '')}{gave_up(rank, 'all_reduce', 12, numel)}"
         (folder / f"evidence/rank_{rank}.log").write_text(text)
     return rankandfile.diagnose([folder / "evidence"], src=[folder / "src"]).verdicts[0]
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.source.written_evidence import gave_up, stack
 
 import rankandfile
 from rankandfile.model.diagnosis import Verdict
@@ -32,15 +33,6 @@ def main(batches):
 main(__import__("job").batches())
 """
 ASKED = "signal.signal(signal.SIGTERM, requeue)"
-STACK = """Process {pid}: python3 /workspace/train.py
-Python v3.11.7 (/usr/bin/python3.11)
-
-Thread {pid} (idle): "MainThread"
-    reduce (torch/distributed/distributed_c10d.py:3245)
-    score (train.py:11)
-    main (train.py:17)
-    <module> (train.py:20)
-"""
 
 
 def left_behind(folder: Path, leaves: str, asked: str) -> Verdict:
@@ -55,12 +47,9 @@ def left_behind(folder: Path, leaves: str, asked: str) -> Verdict:
                      "exitcode": 0 if gone else None, "signal": None})  # fmt: skip
         if gone:
             continue
-        (folder / f"evidence/stack_rank_{rank}.txt").write_text(STACK.format(pid=100 + rank))
-        (folder / f"evidence/rank_{rank}.log").write_text(
-            f"[rank{rank}]:[E1123 15:25:06.0{rank}2521982 ProcessGroupNCCL.cpp:722] [Rank {rank}] Watchdog caught "
-            "collective operation timeout: WorkNCCL(SeqNum=12, OpType=REDUCE, NumelIn=1, NumelOut=1, "
-            "Timeout(ms)=600000) ran for 600021 milliseconds before timing out.\n"
-        )
+        frames = ("score (train.py:11)", "main (train.py:17)", "<module> (train.py:20)")
+        (folder / f"evidence/stack_rank_{rank}.txt").write_text(stack(rank, "reduce", *frames))
+        (folder / f"evidence/rank_{rank}.log").write_text(gave_up(rank, "reduce", 12))
     (folder / "evidence/exits.json").write_text(json.dumps(ends))
     return rankandfile.diagnose([folder / "evidence"], src=[folder / "src"]).verdicts[0]
 

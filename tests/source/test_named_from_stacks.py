@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.source.written_evidence import gave_up, stack
 
 import rankandfile
 from rankandfile.model.diagnosis import Culprit, Verdict, Wait
@@ -44,24 +45,11 @@ def main(model, batches):
 
 main(*__import__("job").parts())
 """
-LINE = (
-    "[rank{rank}]:[E1123 15:25:06.0{rank}2521982 ProcessGroupNCCL.cpp:722] [Rank {rank}] Watchdog caught collective "
-    "operation timeout: WorkNCCL(SeqNum=38, OpType={op}, NumelIn=1, NumelOut=4, Timeout(ms)=600000) ran for 600021 "
-    "milliseconds before timing out.\n"
-)
-STACK = """Process {pid}: python3 /workspace/train.py
-Python v3.11.7 (/usr/bin/python3.11)
-
-Thread {pid} (idle): "MainThread"
-    {op} (torch/distributed/distributed_c10d.py:4287)
-    {where}
-    <module> (train.py:12)
-"""
-INSIDE = "restore (vault.py:11)\n    main (train.py:8)"
-BEHIND = "advance (train.py:5)\n    main (train.py:10)"
+INSIDE = ("restore (vault.py:11)", "main (train.py:8)")
+BEHIND = ("advance (train.py:5)", "main (train.py:10)")
 
 
-def left_behind(folder: Path, vault: str, inside: tuple[int, ...], gave_up: bool = True) -> Verdict:
+def left_behind(folder: Path, vault: str, inside: tuple[int, ...], over: bool = True) -> Verdict:
     """What four ranks leave of which some are inside of `restore`, and the others behind it."""
     (folder / "src").mkdir()
     (folder / "src" / "vault.py").write_text(vault)
@@ -69,9 +57,10 @@ def left_behind(folder: Path, vault: str, inside: tuple[int, ...], gave_up: bool
     (folder / "evidence").mkdir()
     for rank in range(4):
         op, where = ("all_gather", INSIDE) if rank in inside else ("all_reduce", BEHIND)
-        stack = STACK.format(pid=100 + rank, op=op, where=where)
-        (folder / "evidence" / f"stack_rank_{rank}.txt").write_text(stack)
-        word = LINE.format(rank=rank, op=op.replace("_", "").upper()) if gave_up else "starting\n"
+        (folder / "evidence" / f"stack_rank_{rank}.txt").write_text(
+            stack(rank, op, *where, "<module> (train.py:12)")
+        )
+        word = gave_up(rank, op, 38, out=4) if over else "starting\n"
         (folder / "evidence" / f"rank_{rank}.log").write_text(word)
     return rankandfile.diagnose([folder / "evidence"], src=[folder / "src"]).verdicts[0]
 
@@ -84,7 +73,7 @@ def test_who_is_turned_back_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vault", "inside", "gave_up"),
+    ("vault", "inside", "over"),
     [
         (VAULT, (0,), True),  # more were turned back than went on: then to go on is the exception
         (VAULT, (0, 1), False),  # nothing shows that they stay there
@@ -93,9 +82,9 @@ def test_who_is_turned_back_is_named(tmp_path: Path) -> None:
     ids=["most", "moving", "no guard"],
 )
 def test_nobody_is_named_where_no_guard_tells(
-    tmp_path: Path, vault: str, inside: tuple[int, ...], gave_up: bool
+    tmp_path: Path, vault: str, inside: tuple[int, ...], over: bool
 ) -> None:
-    verdict = left_behind(tmp_path, vault, inside, gave_up)
+    verdict = left_behind(tmp_path, vault, inside, over)
     assert not {2, 3} & {one.rank for one in verdict.culprits}, verdict.sentence
 
 

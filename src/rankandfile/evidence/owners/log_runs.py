@@ -14,7 +14,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from rankandfile.evidence.owners.attempts import Attempt
@@ -46,9 +45,10 @@ class LogRun(NamedTuple):
 
 
 def log_runs(logs: Sequence[LogPart]) -> tuple[LogRun, ...]:
-    """The runs that the logs tell apart; a single one, or none, where nothing shows several."""
+    """The runs that the logs tell apart; none where nothing shows several."""
     spans = {i: span for i, log in enumerate(logs) if (span := _span(log)) is not None}
-    edges = [None, *_cuts(sorted(_between(logs, spans))), None]
+    cuts = _cuts(sorted(_between(logs, spans)))
+    edges = [None, *cuts, None] if cuts else []
     runs: list[LogRun] = []
     for begin, end in pairwise(edges):
         inside = [
@@ -88,11 +88,12 @@ def of_another(run: LogRun, chosen: LogRun) -> str:
 
 def _between(logs: Sequence[LogPart], spans: Mapping[int, _Span]) -> Iterator[tuple[int, int]]:
     """From the end of a rank's log to the beginning of its log of the next run."""
-    named: dict[str, list[int]] = defaultdict(list)
+    named: dict[str, dict[int, str]] = defaultdict(dict)
     for i in spans:
-        named[PurePosixPath(logs[i].source).name].append(i)
+        folder, _, name = logs[i].source.rpartition("/")
+        named[name][i] = folder
     for alike in named.values():
-        if len({PurePosixPath(logs[i].source).parent for i in alike}) < 2:
+        if len({*alike.values()}) < 2:
             continue
         speaks: dict[int, list[int]] = defaultdict(list)
         for i in alike:

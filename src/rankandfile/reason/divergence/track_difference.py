@@ -242,9 +242,9 @@ def _for_the_first_time(normal: Tokens, other: Tokens, at: int) -> bool:
     """Both sides have made the same calls from here on, in different orders, and one that neither had made before: that
     it comes once more is no prediction, and who makes it later has not left it out."""
     ours, theirs = normal[at:], other[at:]
-    if not len(ours) or len(ours) != len(theirs) or not np.array_equal(np.sort(ours), np.sort(theirs)):
+    if not len(ours) or len(ours) != len(theirs) or np.isin([ours[0], theirs[0]], normal[:at]).all():
         return False
-    return bool(np.any(~np.isin([ours[0], theirs[0]], normal[:at])))
+    return bool(np.array_equal(np.sort(ours), np.sort(theirs)))
 
 
 def _name(edits: list[Edit], normal: Tokens, other: Tokens, low: int) -> TrackDifference:

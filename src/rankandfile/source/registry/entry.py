@@ -53,7 +53,8 @@ class Table(Struct, frozen=True):
     anew: dict[str, str] = field(default_factory=dict)
     """Collectives that answer from what the object kept -> its attribute that says whether there is anything new."""
     fills: dict[str, tuple[tuple[int | str, ...], tuple[int | str, ...]]] = field(default_factory=dict)
-    """Calls that fill one of their arguments with what they read -> its places or names; those of what tells where."""
+    """Calls that fill one of their arguments with what they read -> its places or names; those of what tells where, or
+    none where each rank is sent its own."""
     properties: frozenset[str] = frozenset()
     """Those of the collectives that are called by reading an attribute."""
     pairwise: frozenset[str] = frozenset()

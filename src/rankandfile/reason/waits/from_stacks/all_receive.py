@@ -4,6 +4,7 @@ and none receives; or each of them does one of the two with a rank that is busy 
 from __future__ import annotations
 
 from rankandfile.model.causes import RECEIVES_FROM
+from rankandfile.model.diagnosis import Location
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.verdict.finding import Finding
@@ -40,26 +41,17 @@ def all_receive(of: WhereAllStand) -> Finding | None:
         len(lines) == 1 and not of.unseen and (for_ever or (bool(of.stays) and set(named) == set(of.stands)))
     )
     doing = {rank: f"{RECEIVES_FROM} {awaited[rank]} before it sends" for rank in named}
-    return make_finding(
+    either = ("order_inversion", "Both may receive before they send.")
+    left_out = ("skipped_collective", "A send may have been left out before.")
+    first, second = (either, left_out) if len(lines) == 1 else (left_out, either)
+    return _in_a_circle(
         of,
-        cause="order_inversion" if len(lines) == 1 else "skipped_collective",
-        confidence="supported" if sure else "hypothesis",
-        what=f"{doing_words(doing)}: {upper(waiting_words(of, named, ''))}",
-        culprits=named,
-        doing=doing,
-        evidence=[i for rank in named for i in of.stands[rank].evidence],
+        doing,
+        first[0],
+        sure=sure,
+        otherwise=second,
         place=of.stands[named[0]].location if len({line[:2] for line in lines}) == 1 else None,
         lasts=_NOBODY_SENDS if sure else "",
-        alternatives=(
-            perhaps(
-                "skipped_collective" if len(lines) == 1 else "order_inversion",
-                "A send may have been left out before."
-                if len(lines) == 1
-                else "Both may receive before they send.",
-                named,
-                decided_by="the source at these lines: who sends to whom, and when",
-            ),
-        ),
     )
 
 
@@ -83,23 +75,13 @@ def all_send(of: WhereAllStand) -> Finding | None:
     told = of.facts.case.world_size is not None or all(senders[rank].asked.dst is not None for rank in named)
     sure = bool(of.stays) and told and set(named) == set(of.stands) and not of.unseen
     doing = {rank: f"sends to rank {to[rank]}, which is in a send itself" for rank in named}
-    only = "" if told else ", if these two are all ranks of the job"
-    return make_finding(
+    return _in_a_circle(
         of,
-        cause="order_inversion",
-        confidence="supported" if sure else "hypothesis",
-        what=f"{doing_words(doing)}{only}: {upper(waiting_words(of, named, ''))}",
-        culprits=named,
-        doing=doing,
-        evidence=[i for rank in named for i in of.stands[rank].evidence],
-        alternatives=(
-            perhaps(
-                "skipped_collective",
-                "A receive may have been left out before.",
-                named,
-                decided_by="the source at these lines: who sends to whom, and when",
-            ),
-        ),
+        doing,
+        "order_inversion",
+        sure=sure,
+        otherwise=("skipped_collective", "A receive may have been left out before."),
+        only="" if told else ", if these two are all ranks of the job",
     )
 
 
@@ -121,21 +103,40 @@ def all_in_turn(of: WhereAllStand) -> Finding | None:
         f"with rank {with_[with_[rank]]}"
         for rank in named
     }
+    return _in_a_circle(
+        of,
+        doing,
+        "order_inversion",
+        sure=False,
+        otherwise=("skipped_collective", "A transfer may have been left out before."),
+    )
+
+
+def _in_a_circle(
+    of: WhereAllStand,
+    doing: dict[int, str],
+    cause: str,
+    *,
+    sure: bool,
+    otherwise: tuple[str, str],
+    only: str = "",
+    place: Location | None = None,
+    lasts: str = "",
+) -> Finding:
+    """What they do, in order of their ranks, and the other cause that leaves the same."""
+    named = tuple(doing)
     return make_finding(
         of,
-        cause="order_inversion",
-        confidence="hypothesis",
-        what=f"{doing_words(doing)}: {upper(waiting_words(of, named, ''))}",
+        cause=cause,
+        confidence="supported" if sure else "hypothesis",
+        what=f"{doing_words(doing)}{only}: {upper(waiting_words(of, named, ''))}",
         culprits=named,
         doing=doing,
         evidence=[i for rank in named for i in of.stands[rank].evidence],
+        place=place,
+        lasts=lasts,
         alternatives=(
-            perhaps(
-                "skipped_collective",
-                "A transfer may have been left out before.",
-                named,
-                decided_by="the source at these lines: who sends to whom, and when",
-            ),
+            perhaps(*otherwise, named, decided_by="the source at these lines: who sends to whom, and when"),
         ),
     )
 

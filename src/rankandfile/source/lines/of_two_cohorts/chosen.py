@@ -17,15 +17,15 @@ from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import in_order, loop_order
 
+from .again.in_another_go import in_another_go
+from .again.run_again import run_again
 from .another_callee import another_callee
 from .barred import barred
 from .compared_ranks import divergences
 from .decided import decided
 from .filled_collection import attributes, filling_methods
-from .in_another_go import in_another_go
 from .items_behind import loops_behind
 from .one_call import argument, together
-from .run_again import run_again
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
 

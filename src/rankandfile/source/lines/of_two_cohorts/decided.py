@@ -11,9 +11,9 @@ from rankandfile.source.lines.exception_origin import Keeper, catcher, keeper_ar
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.places import SourcePlace
 
+from .again.tried_again import tried_again
 from .another_callee import at
 from .changed_upon import changed_upon, thing
-from .tried_again import tried_again
 from .two_ways import sides_of
 from .without_a_test import of_loop
 

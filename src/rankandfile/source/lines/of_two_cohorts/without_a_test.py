@@ -17,13 +17,13 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import Entry, enters
 from rankandfile.source.program.places import SourcePlace
 
+from .again.run_again import run_again
 from .another_callee import another_callee, at
 from .barred import barred
 from .logged_values import logged_values
 from .no_graph import no_graph
 from .nothing_new import nothing_new
 from .put_off import put_off
-from .run_again import run_again
 from .through_framework import through_framework
 from .two_ways import branchings_of, sides_of
 

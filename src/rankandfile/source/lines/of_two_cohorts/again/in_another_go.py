@@ -19,10 +19,10 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.of_two_cohorts.told_by_log import written_within
 from rankandfile.source.program.places import SourcePlace
 
 from .run_again import of_decorator
-from .told_by_log import written_within
 from .tried_again import handlers_of, is_inside, retried
 
 
@@ -65,13 +65,16 @@ def _around(
     search: Search, divergence: CodeDivergence, side: Side
 ) -> Iterator[tuple[int, SourcePlace, ast.ExceptHandler]]:
     """The handlers of loops that try again in whose `try` this side alone stands, the innermost first."""
+    other = divergence.other_than(side)
     for depth in range(len(side.path) - 1, -1, -1):
         place = search.places.find(side.path[depth])
         if place is None or not place.known:
             continue
         for handler in handlers_of(place):
             tried = retried(place, handler)
-            other = divergence.other_than(side)
-            within = tried is not None and is_inside(search.places, place.function, tried, side)
-            if tried is not None and within and not is_inside(search.places, place.function, tried, other):
+            if (
+                tried is not None
+                and is_inside(search.places, place.function, tried, side)
+                and not is_inside(search.places, place.function, tried, other)
+            ):
                 yield depth, place, handler

@@ -17,7 +17,7 @@ from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.branchings import Branching
-from rankandfile.source.lines.call_paths import Frame, Stop, first_unlike
+from rankandfile.source.lines.call_paths import CallPath, Frame, Stop, first_unlike
 from rankandfile.source.lines.conditions_between import conditions_of
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -67,8 +67,7 @@ def _again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         tries = _tries_again(search, before[depth - 1])
         if decorator is None or tries is False or (around and tries is None):
             continue
-        reason = _raised_in(search, place, before[depth], len(before) - 1 == depth)
-        return _found(place, decorator, reason, divergence)
+        return _found(search, divergence, before, depth, place, decorator)
     return None
 
 
@@ -76,21 +75,23 @@ def of_decorator(search: Search, divergence: CodeDivergence, depth: int) -> Foun
     """The decorator above the function of this frame of the culprit's, if its wrapper is the frame outside."""
     path = divergence.culprit.path
     place = search.places.find(path[depth]) if 0 < depth < len(path) else None
-    decorator = (
-        wrapped_by(search, place.function, path[depth - 1]) if place is not None and place.known else None
-    )
-    if place is None or decorator is None:
+    if place is None or not place.known:
         return None
-    return _found(
-        place, decorator, _raised_in(search, place, path[depth], len(path) - 1 == depth), divergence
-    )
+    decorator = wrapped_by(search, place.function, path[depth - 1])
+    return None if decorator is None else _found(search, divergence, path, depth, place, decorator)
 
 
 def _found(
-    place: SourcePlace, decorator: ast.expr, reason: Reason | None, divergence: CodeDivergence
+    search: Search,
+    divergence: CodeDivergence,
+    path: CallPath,
+    depth: int,
+    place: SourcePlace,
+    decorator: ast.expr,
 ) -> FoundLine:
     text = without_comment(place.module.lines[decorator.lineno - 1].strip())
     story = f"Its decorator ran {place.function.name} once more on {ranks_in_words(divergence.culprit)}."
+    reason = _raised_in(search, place, path[depth], len(path) - 1 == depth)
     at = SourcePlace(place.path, place.module, place.function, decorator.lineno)
     return FoundLine(at, decorator.lineno, text, reason, divergence, kind="again", story=story)
 
