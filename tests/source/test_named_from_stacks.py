@@ -10,7 +10,7 @@ import pytest
 from support.source.written_evidence import gave_up, stack
 
 import rankandfile
-from rankandfile.model.diagnosis import Culprit, Verdict, Wait
+from rankandfile.model.diagnosis import Culprit, Divergence, Verdict, Wait
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.culprits.by_code import _with_all_alike
 from rankandfile.source.culprits.by_few import who_asked_for_it, who_is_odd
@@ -89,12 +89,15 @@ def test_nobody_is_named_where_no_guard_tells(
 
 
 @pytest.mark.parametrize(
-    ("few", "many", "suspects", "source", "named"),
+    ("few", "many", "suspects", "source", "members", "named"),
     [
-        ((1,), (0, 2), (1,), "local_data", (1,)),
-        ((1,), (0, 2), (), "local_data", ()),  # nothing else shows it apart
-        ((0, 1), (2, 3), (0, 1), "local_data", ()),  # as many as the others
-        ((1,), (0, 2), (1,), "rank_api", ()),  # what each rank is in the job is meant
+        ((1,), (0, 2), (1,), "local_data", None, (1,)),
+        ((1,), (0, 2), (), "local_data", None, ()),  # nothing else shows it apart
+        ((1,), (0, 2), (), "local_data", "0-2", (1,)),  # these are all
+        ((1,), (0, 2), (), "local_data", "0-3", ()),  # where rank 3 went is not known
+        ((1,), (0, 2), (0,), "local_data", "0-2", ()),  # stacks show another one apart
+        ((0, 1), (2, 3), (0, 1), "local_data", "0-3", ()),  # as many as the others
+        ((1,), (0, 2), (1,), "rank_api", "0-2", ()),  # what each rank is in the job is meant
     ],
 )
 def test_who_alone_stands_apart_upon_what_is_its_own_is_out_of_line(
@@ -102,6 +105,7 @@ def test_who_alone_stands_apart_upon_what_is_its_own_is_out_of_line(
     many: tuple[int, ...],
     suspects: tuple[int, ...],
     source: str,
+    members: str | None,
     named: tuple[int, ...],
 ) -> None:
     one, other = (Side(format_ranks(ranks), ranks[0], ()) for ranks in (few, many))
@@ -112,8 +116,12 @@ def test_who_alone_stands_apart_upon_what_is_its_own_is_out_of_line(
         hang=True, cause="different_collective", family="paths", confidence="hypothesis", sentence=""
     )
     verdict.suspects = [Culprit(rank=rank, doing="stands apart") for rank in suspects]
-    told = who_is_odd(verdict, found, divergence)
+    verdict.divergence = Divergence(group="g", seq=4, kind="substituted", cohorts=[], members=members)
+    told = who_is_odd(verdict, found, divergence, None)
     assert (told.ranks if told is not None else ()) == named
+    # Most did what nobody had done before, and no loop came to its end: the few did what was usual.
+    told = who_is_odd(verdict, found, divergence, other)
+    assert (told.ranks if told is not None else ()) == (named if suspects else ())
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,45 @@ def test_where_each_may_have_its_turn_the_next_call_proves_nothing() -> None:
     assert blamed(passing(4, {0: 3, 2: 2, 3: 3})) == []
 
 
+def with_variables(now: int, *, next_line: int = 12) -> list[int]:
+    """Ranks 0 and 2 wait in a gather, each as its root; 1 and 3 are done with it and wait in the call after it. A
+    variable of the function that made both is as the argument was, and `now` in those that are done."""
+    gathered = Call(WORLD, "gather", 64, "a.py:7", sizes=([[64]], []))
+    body: list[Step] = [gathered, Call(WORLD, "broadcast", 64, f"a.py:{next_line}")]
+    stuck: list[Step] = [*loop(body, 3), gathered]
+    past: list[Step] = [*stuck[:-1], gathered._replace(early=True), body[1]]
+    job = Job(
+        {WORLD: [0, 1, 2, 3]},
+        {rank: past if rank in (1, 3) else stuck for rank in range(4)},
+        backend="gloo",
+        stalled=frozenset({(WORLD, 7)}),
+    )
+    witnesses = Witnesses(case_of(job))
+    for rank in range(4):
+        done = rank in (1, 3)
+        op, line, chief = ("broadcast", next_line, now) if done else ("gather", 7, rank)
+        asked = f"broadcast: src={now}" if done else f"gather: dst={rank}\ngather: group_dst={rank}"
+        witnesses.stack(
+            rank,
+            [(op, C10D, 3151), ("step", "/workspace/a.py", line)],
+            asked=asked,
+            variables=f"step: rank: {rank}\nstep: chief: {chief}",
+        )
+    return blamed(best(witnesses))
+
+
+def test_of_one_that_is_done_the_variable_tells_that_the_root_came_from() -> None:
+    assert with_variables(0) == [2]
+    assert with_variables(2) == [0]
+    # Each another: nobody is in the majority.
+    assert with_variables(1) == []
+
+
+def test_a_variable_tells_nothing_of_another_run_of_the_function() -> None:
+    """Who stands further up in it has begun it anew."""
+    assert with_variables(0, next_line=5) == []
+
+
 def test_who_asked_for_another_size_is_not_in_the_same_turn() -> None:
     """Of rank 2 there is no dump: its watchdog tells what it asked for."""
     ranks = [0, 1, 2, 3]

@@ -124,6 +124,7 @@ class Witnesses:
         running: bool | None = None,
         role: str = "main",
         asked: str | None = None,
+        variables: str | None = None,
     ) -> Witnesses:
         """Its main thread in as many snapshots as there are stacks, in order of time."""
         for frames in snapshots:
@@ -134,7 +135,7 @@ class Witnesses:
             row = {
                 "file": self.case.stack_files.height - 1, "line": 1, "rank": rank, "pid": 1000 + rank,
                 "ordinal": seen, "shows": "now", "role": role, "thread_name": "MainThread", "active": running,
-                "stack": self._stack(frames), "asked": asked,
+                "stack": self._stack(frames), "asked": asked, "locals": variables,
             }  # fmt: skip
             self._with("snapshots", [row])
         return self

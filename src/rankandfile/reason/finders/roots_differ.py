@@ -5,6 +5,7 @@ from __future__ import annotations
 from rankandfile.reason import lookup
 from rankandfile.reason.document import cohort, diverged, perhaps
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.kept_roots import shown_by
 from rankandfile.reason.ranks.named_roots import is_further_on
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending
@@ -29,18 +30,29 @@ def differently_named(
     )
     those = () if recorded else tuple(r for ranks in named.values() for r in ranks)
     later = tuple(r for r in those if is_further_on(facts, call, r))
+    kept = tuple(r for r in those if r not in call.waiting and r not in later)
     further = (
         f" {upper(ranks_words(later))} {verb(later, 'is', 'are')} in a later one of the same line by now."
         if later
         else ""
     )
+    if kept:
+        further += (
+            f" {upper(ranks_words(kept))} {verb(kept, 'is', 'are')} done with it, and still in the function that "
+            "handed the root over."
+        )
     rows = {
         ranks: row
         for ranks in named.values()
         if (row := lookup.call_at(facts, ranks[0], call.group, call.slot or 0))
     }
     stacks = [
-        facts.hosts[rank].asked.evidence for ranks in named.values() for rank in ranks[:2] if not recorded
+        shown.evidence
+        if rank in kept and (shown := shown_by(facts, rank))
+        else facts.hosts[rank].asked.evidence
+        for ranks in named.values()
+        for rank in ranks[:2]
+        if not recorded
     ]
     shown = (odd or call.waiting)[0]
     return Finding(

@@ -1,7 +1,8 @@
 """Whom each member takes for the root of a collective, where stacks show the arguments.
 
 A member that waits in the call stands in it. One that is done with it, and is in a later one that the same line made in
-the same row of calls, took the same rank for the root: unless such a row is long enough to have each member's turn.
+the same row of calls, took the same rank for the root: unless such a row is long enough to have each member's turn. Of
+one that is done with it, and is still in the function that handed the root over, that function's variable tells.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.graph import Pending
+
+from .kept_roots import kept_roots
 
 
 def recorded_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
@@ -42,10 +45,16 @@ def named_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
             found.setdefault(stand.asked.root, []).append(rank)
     if len({how for how, _ in found}) != 1:
         return {}
+    told = {rank: root for root, ranks in found.items() for rank in ranks}
+    done = [row for r in members if r not in told and r not in call.waiting and (row := _at(facts, call, r))]
+    how = next(how for how, _ in found)
+    for rank, root in kept_roots(facts, {r: root for r, (_, root) in told.items()}, done).items():
+        found.setdefault((how, root), []).append(rank)
     if any(how == "position" and of >= len(members) for how, of in found):
         return {}
     return {
-        members[of] if how == "position" else of: tuple(ranks) for (how, of), ranks in sorted(found.items())
+        members[of] if how == "position" else of: tuple(sorted(ranks))
+        for (how, of), ranks in sorted(found.items())
     }
 
 

@@ -87,8 +87,9 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return who_put_off(found, divergence)
     if divergence is None:
         return None
-    odd = who_is_odd(verdict, found, divergence) if divergence.exact or _gave_up(paths) else None
-    if odd is not None:
+    if (divergence.exact or _gave_up(paths)) and (
+        odd := who_is_odd(verdict, found, divergence, left_the_usual(divergence, paths))
+    ):
         return odd
     if found.kind not in _KINDS:
         return None

@@ -77,18 +77,41 @@ def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | N
     )
 
 
-def who_is_odd(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
-    """Stacks show a few apart from all others, and what sent them there is each one's own: it struck few."""
+def who_is_odd(
+    verdict: Verdict, found: FoundLine, divergence: CodeDivergence, unusual: Side | None
+) -> NamedByCode | None:
+    """A few went apart from all others, and what sent them there is each one's own: it struck few.
+
+    `unusual`: the side that did otherwise than in all rounds before. Where those are the many, and no loop came to its
+    end, as it does once only, the few did what was usual."""
     parted = _few_of_many(found, divergence)
-    if parted is None or {one.rank for one in verdict.suspects} != {*parted[0].members}:
+    if parted is None:
         return None
     few, many = parted
+    suspects = {one.rank for one in verdict.suspects}
+    if suspects != {*few.members} and (suspects or not _all_told(verdict, divergence)):
+        return None
+    if not suspects and unusual is many and not _a_loop_ended(found):
+        return None
     return NamedByCode(
         ranks=few.members,
         doing=f"went another way than most at {found.at}",
         sentence=f"What is decided there is each rank's own, and {ranks_in_words(few)} went another way than "
         f"{ranks_in_words(many)}: most say what was meant.",
     )
+
+
+def _all_told(verdict: Verdict, divergence: CodeDivergence) -> bool:
+    """Every member of the group in which it shows is on one side, and so is everybody who waits."""
+    told = {rank for side in sides(divergence) for rank in side.members}
+    waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
+    members = verdict.divergence.members if verdict.divergence is not None else None
+    return bool(members) and told == {*parsed(members or ""), *waiting}
+
+
+def _a_loop_ended(found: FoundLine) -> bool:
+    decision = found.decision
+    return decision is not None and decision.condition.kind in ("while", "for")
 
 
 def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
