@@ -10,6 +10,7 @@ from msgspec import Struct
 from rankandfile.reason.calls.call_table import CallTable
 
 from .alignment import Tokens
+from .row_weights import row_weights
 
 
 class Track(Struct, frozen=True):
@@ -58,9 +59,8 @@ def tracks(call_table: CallTable, group: int) -> list[Track]:
     terms[row, column] = calls["terms"].to_numpy()
     ends = np.zeros(len(ranks), np.int64)
     np.maximum.at(ends, row, column + 1)
-    weights = np.random.default_rng(0).integers(1, 1 << 62, size=shape[1], dtype=np.uint64) | np.uint64(1)
     with np.errstate(over="ignore"):
-        digest = ((tokens + np.uint64(1)) * weights).sum(axis=1, dtype=np.uint64)
+        digest = ((tokens + np.uint64(1)) * row_weights(shape[1])).sum(axis=1, dtype=np.uint64)
     by_digest: dict[tuple[int, int], list[int]] = {}
     for i, key in enumerate(zip(digest.tolist(), ends.tolist(), strict=True)):
         by_digest.setdefault(key, []).append(i)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from msgspec.structs import replace
 
 from rankandfile.model.heuristics import heuristic
@@ -115,8 +114,8 @@ def _few_against_few(facts: WaitFacts, found: DivergencePoint, by_history: bool)
     go on in step behind one left out, or made besides, are more than that.
 
     What strikes one rank seldom strikes two alike: of all members the fewer are out of step, unless the rounds before
-    went on as they do, or could have hidden a call more or less long ago. As many may be right, unless they did as the
-    rounds before, and the others made a call of another place of them, or one that lies behind all.
+    went on as they do. As many may be right, unless they did as the rounds before, and the others made a call of
+    another place of them, or one that lies behind all.
     """
     if found.kind != "substituted":
         return False
@@ -128,19 +127,10 @@ def _few_against_few(facts: WaitFacts, found: DivergencePoint, by_history: bool)
         return False
     all_known = {*found.normal, *found.other} >= {*facts.membership.members[found.group]}
     more = len(found.normal) > len(found.other) and all_known
-    if more and found.usual != found.other and _in_step_before(facts, found):
+    if more and found.usual != found.other:
         return False
     known = found.came is not None and (calls_before(facts, found.came)["token"] == found.came["token"]).any()
     return not (known or found.how == "behind") or found.usual != found.normal
-
-
-def _in_step_before(facts: WaitFacts, found: DivergencePoint) -> bool:
-    """Whether calls of several kinds came in turn before: a call more or less long ago would have shown among those."""
-    row = found.expected or found.came
-    if row is None:
-        return False
-    _, times = np.unique(calls_before(facts, row)["token"].to_numpy(), return_counts=True)
-    return int((times > 1).sum()) > 1
 
 
 def _not_even_there(facts: WaitFacts, found: DivergencePoint) -> bool:

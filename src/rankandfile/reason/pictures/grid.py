@@ -7,6 +7,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from rankandfile.model.pictures import Role
+from rankandfile.reason.divergence.row_weights import row_weights
 
 Cells = npt.NDArray[np.uint16]
 
@@ -87,9 +88,7 @@ def merged(
 
 
 def _rows(ranks: npt.NDArray[np.int64], grid: Cells, part: Cells, roles: list[Role]) -> list[GridRow]:
-    weights = np.random.default_rng(0).integers(1, 1 << 62, size=part.shape[1], dtype=np.uint64) | np.uint64(
-        1
-    )
+    weights = row_weights(part.shape[1])
     digest = np.empty(len(ranks), np.uint64)
     with np.errstate(over="ignore"):
         for start in range(0, len(ranks), 256):
