@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from msgspec.structs import replace
 from support.reason.building import Call, Job, Step, Stop, case_of
@@ -247,12 +249,21 @@ def test_receives_in_a_circle_by_the_arguments_in_the_stacks(tmp_path: Path) -> 
     assert (verdict.cause, named(verdict)) == ("order_inversion", ([0, 1], []))
 
 
-def test_dumps_that_were_copied_name_the_same_rank_if_it_hung() -> None:
+#: When the dumps bear to have been written, in nanoseconds after the first of them.
+TIMES = {
+    "days later": lambda rank: 10**17,
+    "one after another": lambda rank: 300 * 10**9 + 150_000 * rank + 7,
+}
+
+
+@pytest.mark.parametrize("later", TIMES.values(), ids=TIMES.keys())
+def test_dumps_that_were_copied_name_the_same_rank_if_it_hung(later: Callable[[int], int]) -> None:
     made = [Call("0", "all_reduce", 64, "train.py:9")] * 3
     programs = {rank: [*made] for rank in range(4)}
     case = case_of(Job({"0": [0, 1, 2, 3]}, {**programs, 2: [made[0], Stop()]}), waited_s=600)
     sure = best(conclude(case).diagnosis)
-    copied = case.dumps.with_columns(written_ns=case.dumps["last_ns"] + 10**17)
+    written = [case.dumps["last_ns"].max() + later(rank) for rank in range(4)]  # type: ignore[operator]
+    copied = case.dumps.with_columns(pl.Series("written_ns", written, pl.Int64))
     verdict = best(conclude(replace(case, dumps=copied), Options()).diagnosis)
     assert (named(verdict), named(sure)) == (([], [2]), ([2], []))
     assert verdict.assumed == "it hung: the files do not tell when they were written"

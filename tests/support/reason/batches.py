@@ -78,5 +78,5 @@ def case_of(program: Callable[[Writer], None], ring: int | None = None, parts: b
         program(writer)
         dumps[rank] = writer.dump(ring)
     case = case_of_dumps(dumps)
-    written = pl.lit(NOW + WAITED_NS, pl.Int64).alias("written_ns")
+    written = (pl.lit(NOW + WAITED_NS, pl.Int64) + 3_000_000 * pl.col("rank")).alias("written_ns")
     return replace(case, dumps=case.dumps.with_columns(written))

@@ -12,23 +12,41 @@ _LONGEST_TIMEOUT_S = 1800
 _BEYOND_TIMEOUT_S = 3600
 """Dumps are written when the timeout is over, or by someone who looks before the hour is out."""
 
+_FEWEST_COPIED = 3
+_BETWEEN_COPIES_NS = 1_000_000
+
 
 def written_ns(case: Case, ahead: dict[int, int] | None = None) -> int | None:
     """When the last dump was written, or None if that cannot be told.
 
-    A copy, a checkout or an unpacked archive bears the time of copying. It shows only where that is out of all
-    proportion: hours after the last call and beyond the timeout. `ahead`: by how much a rank's clock is.
+    A copy, a checkout or an unpacked archive bears the time of copying. It shows where that is out of all proportion:
+    hours after the last call and beyond the timeout; and where one program wrote all of them, one right after the
+    other, as no ranks do that write their own. `ahead`: by how much a rank's clock is.
     """
     dumps = case.dumps_used
     if ahead:
         shift = pl.col("rank").replace_strict(ahead, default=0, return_dtype=pl.Int64)
         dumps = dumps.with_columns(pl.col("last_ns") - shift)
     last, written = _highest(dumps["last_ns"]), _highest(dumps["written_ns"])
-    if last is None or written is None:
+    if last is None or written is None or _in_one_go(case):
         return None
     timeout_ms = _highest(case.calls["timeout_ms"])
     timeout_s = timeout_ms // 1000 if timeout_ms else _LONGEST_TIMEOUT_S
     return written if 0 <= written - last < (timeout_s + _BEYOND_TIMEOUT_S) * _SECOND_NS else None
+
+
+def _in_one_go(case: Case) -> bool:
+    """Whether the dumps, or they and the stacks together, bear the times of a copy."""
+    dumps, stacks = case.dumps_used["written_ns"].drop_nulls(), case.stack_files["written_ns"].drop_nulls()
+    return any(_one_after_another(times.sort()) for times in (dumps, pl.concat([dumps, stacks])))
+
+
+def _one_after_another(times: pl.Series) -> bool:
+    """Not where whole seconds are all that is kept: then those that were written apart may look alike."""
+    if times.len() < _FEWEST_COPIED or not (times % _SECOND_NS).sum():
+        return False
+    apart = _highest(times.diff())
+    return apart is not None and apart < _BETWEEN_COPIES_NS
 
 
 def _highest(column: pl.Series) -> int | None:
