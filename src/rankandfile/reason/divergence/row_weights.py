@@ -17,4 +17,4 @@ def row_weights(columns: int) -> npt.NDArray[np.uint64]:
         mixed *= np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
+    return np.asarray((mixed ^ (mixed >> np.uint64(31))) | np.uint64(1), np.uint64)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.requests import Request, agree, history, same
-from rankandfile.reason.calls.rounds import find_loop
+from rankandfile.reason.calls.rounds import always_followed, find_loop
 from rankandfile.reason.divergence.alignment import Tokens
 from rankandfile.reason.divergence.earlier_rounds import due, telling
 from rankandfile.reason.facts import Facts
@@ -58,6 +58,8 @@ def _fits(past: Sequence[Request], parts: Sequence[Sequence[Request]]) -> GoesOn
     # A round of one kind of call would have let a shift pass unseen; calls that were made but once are of no round.
     several = any(_of_several_kinds(calls) for calls in (tokens, telling(tokens)))
     if not len(expected) or not (several or _always_next(tokens, int(expected[0]))):
+        return None
+    if not always_followed(telling(tokens)):
         return None
     fits = [i for i, side in enumerate(parts) if all(same(kinds[int(expected[0])], claim) for claim in side)]
     if len(fits) != 1:

@@ -54,7 +54,7 @@ def differently_named(
         for rank in ranks[:2]
         if not recorded
     ]
-    shown = (odd or call.waiting)[0]
+    witness = (odd or call.waiting)[0]
     return Finding(
         cause=_CAUSE,
         confidence="supported" if odd else "established",
@@ -81,7 +81,7 @@ def differently_named(
                 if ranks in rows
             ],
         ),
-        location=lookup.location_of(facts, lookup.call_at(facts, shown, call.group, call.slot or 0)),
+        location=lookup.location_of(facts, lookup.call_at(facts, witness, call.group, call.slot or 0)),
         evidence=(*stacks, *(lookup.evidence_of(row) for row in rows.values())),
         contradicted_by="a later call of the same line in which all name the same root"
         if recorded
