@@ -84,8 +84,12 @@ def parted(
         {"after": "if rows.shape[0] == 0:  # <-\n    rows = rows.new_zeros(0)"},
         {"after": "rows = rows if rows.shape[0] else rows.new_zeros(0)  # <-"},
         {"after": "out = rows.new_zeros(0)\nif rows.shape[0]:  # <-\n    out = rows\nrows = out"},
+        {
+            "inside": "if rows.shape[0] == 0:  # <-\n    return rows.new_zeros(0)\nout = rows.new_zeros(0)\n"
+            "for part in (0, 1):\n    if rows.shape[0] > part:\n        out = rows\nrows = out"
+        },
     ],
-    ids=["returned early", "set anew", "one of two", "left as it was"],
+    ids=["returned early", "set anew", "one of two", "left as it was", "before a loop"],
 )
 def test_the_test_upon_which_a_tensor_is_made_from_nothing_is_the_line(ways: dict[str, str]) -> None:
     verdict, marked = parted(**ways)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.source.dependence.index import function_of
 from rankandfile.source.flow import deciding
 from rankandfile.source.program.places import SourcePlace
 
 from .arguments import assigned
 from .call_paths import Frame
 from .event_loop.awaited_line import awaited_line
+from .event_loop.handed_on import handed_over_at
 from .exception_origin import condition_of_raise
 from .found_line import FoundLine, Search
 from .held_line import innermost, standing
@@ -90,16 +90,10 @@ def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
 def begun_at(search: Search, verdict: Verdict) -> FoundLine | None:
     """Where the function in which a thread begins is handed over to it, if that is one place of the program."""
     place = said(search, verdict)
-    if place is None:
+    site = handed_over_at(search, place.function) if place is not None else None
+    if site is None:
         return None
-    sites = [
-        site
-        for site, given in search.objects.index.handed_over.get(place.function.name, ())
-        if function_of(site.function, given) is place.function
-    ]
-    if len(sites) != 1:
-        return None
-    where, line = sites[0].function, sites[0].call.lineno
+    where, line = site.function, site.call.lineno
     at = SourcePlace(where.module.path, where.module, where, line)
     return FoundLine(at, line, kind="begun", story=f"It is handed over to it at {at.at(line)}.")
 

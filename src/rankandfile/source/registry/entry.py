@@ -83,6 +83,8 @@ class Table(Struct, frozen=True):
     """Attribute that a callback may store into -> what the framework does upon it."""
     hooks: dict[str, dict[str, str | Source]] = field(default_factory=dict)
     """Base class -> the names of its hooks' parameters, and the class or the kind of value that each is given."""
+    handed: dict[str, tuple[str | Source, ...]] = field(default_factory=dict)
+    """Callable that is handed a function -> what it gives that one, by place: a class's name or a kind of value."""
     counts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Attribute of an object that tells how often, or whether, one of its methods was called -> those methods."""
     internals: dict[str, str] = field(default_factory=dict)

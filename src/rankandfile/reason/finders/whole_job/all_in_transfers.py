@@ -14,6 +14,8 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.from_stacks.all_receive import in_turn
+from rankandfile.reason.waits.from_stacks.in_words import doing_words
 from rankandfile.reason.waits.from_stacks.kinds import known
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.patience import latest_ns, much_longer
@@ -44,15 +46,20 @@ def all_in_transfers(facts: Facts, _: WaitEnd) -> Finding | None:
     elif alike:
         sentence += " All of them wait at the same line: each may receive before it sends."
     circles = _circles(stands)
-    sentence += _shown(stands, circles)
+    turns = {} if alike or misfits else in_turn(stands)
+    if turns:
+        sentence += f" {doing_words(turns)}: who waits in a circle does not come to what another waits for."
+    else:
+        sentence += _shown(stands, circles)
     proved = alike and len(circles) > 1 and sum(map(len, circles)) == world
-    other = "skipped_collective" if alike else "order_inversion"
+    order = alike or bool(turns)
+    other = "skipped_collective" if order else "order_inversion"
     return Finding(
-        cause="order_inversion" if alike else "skipped_collective",
+        cause="order_inversion" if order else "skipped_collective",
         confidence="supported" if misfits or proved else "hypothesis",
         sentence=sentence,
-        culprits=tuple(sorted(stands)) if proved else (),
-        doing=dict.fromkeys(sorted(stands), "receives before it sends") if proved else {},
+        culprits=tuple(sorted(stands)) if proved else tuple(turns),
+        doing=dict.fromkeys(sorted(stands), "receives before it sends") if proved else turns,
         location=stands[0].location if proved else None,
         evidence=tuple(
             dict.fromkeys(
@@ -67,13 +74,13 @@ def all_in_transfers(facts: Facts, _: WaitEnd) -> Finding | None:
             perhaps(
                 other,
                 "A send may have been left out."
-                if alike
+                if order
                 else "Both sides of a transfer may receive before they send.",
                 decided_by="the source at these lines: who sends to whom, and when",
             ),
         ),
         missing=()
-        if all(stand.asked.awaited is not None for stand in stands.values())
+        if turns or all(stand.asked.awaited is not None for stand in stands.values())
         else (Missing(what="the peer that each rank waits for", how="py-spy dump --locals --pid PID"),),
     )
 

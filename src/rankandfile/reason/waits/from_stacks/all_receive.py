@@ -3,10 +3,13 @@ and none receives; or each of them does one of the two with a rank that is busy 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rankandfile.model.causes import RECEIVES_FROM
 from rankandfile.model.diagnosis import Location
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.ranks.did_instead import world_of
+from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.components import components
 from rankandfile.reason.words import upper
@@ -89,20 +92,9 @@ def all_in_turn(of: WhereAllStand) -> Finding | None:
     """A circle of sends and receives: whoever each of them sends to, or receives from, is in a transfer with another.
 
     The same transfers in another order do that; so does one that somebody left out, after which all are out of step."""
-    with_: dict[int, int] = {}
-    for rank, stand in of.waiting.items():
-        peer = stand.asked.dst if stand.op == _SEND else stand.asked.awaited
-        if peer is not None:
-            with_[rank] = peer
-    # Of two that are in one transfer with each other, it is under way.
-    named = tuple(sorted(rank for circle in _circles(with_) if len(circle) > _PAIR for rank in circle))
-    if not 0 < sum(of.stands[rank].op == _SEND for rank in named) < len(named):
+    doing = in_turn(of.waiting)
+    if not doing:
         return None
-    doing = {
-        rank: f"{'sends to rank' if of.stands[rank].op == _SEND else RECEIVES_FROM} {with_[rank]}, which is busy "
-        f"with rank {with_[with_[rank]]}"
-        for rank in named
-    }
     return _in_a_circle(
         of,
         doing,
@@ -110,6 +102,24 @@ def all_in_turn(of: WhereAllStand) -> Finding | None:
         sure=False,
         otherwise=("skipped_collective", "A transfer may have been left out before."),
     )
+
+
+def in_turn(stands: Mapping[int, Stand]) -> dict[int, str]:
+    """What each rank of such circles does, in words; nothing where all of a circle send, or all receive."""
+    with_: dict[int, int] = {}
+    for rank, stand in stands.items():
+        peer = stand.asked.dst if stand.op == _SEND else stand.asked.awaited
+        if peer is not None:
+            with_[rank] = peer
+    # Of two that are in one transfer with each other, it is under way.
+    named = tuple(sorted(rank for circle in _circles(with_) if len(circle) > _PAIR for rank in circle))
+    if not 0 < sum(stands[rank].op == _SEND for rank in named) < len(named):
+        return {}
+    return {
+        rank: f"{'sends to rank' if stands[rank].op == _SEND else RECEIVES_FROM} {with_[rank]}, which is busy "
+        f"with rank {with_[with_[rank]]}"
+        for rank in named
+    }
 
 
 def _in_a_circle(

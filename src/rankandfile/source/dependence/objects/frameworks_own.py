@@ -1,11 +1,20 @@
-"""What a framework brings into a class of the program: the classes it derives from, and what its hooks are given."""
+"""What a framework brings into the program: the classes that one derives from, and what hooks of such a class, or
+functions that are handed to the framework, are given."""
 
 from __future__ import annotations
 
+import ast
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rankandfile.source.dependence.index import MOST_SITES
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class, external_bases
+from rankandfile.source.program.names import Class, External, external_bases, resolve
 from rankandfile.source.registry.entry import Source
 from rankandfile.source.registry.tables import TABLE, canonical
+
+if TYPE_CHECKING:
+    from .of_expressions import Objects
 
 
 def outside(cls: Class) -> list[str]:
@@ -22,3 +31,20 @@ def hook_parameter(function: Function, name: str) -> str | Source | None:
         if given is not None:
             return given
     return None
+
+
+def handed_parameter(objects: Objects, function: Function, name: str) -> str | Source | None:
+    """What a framework gives a function that it was handed: `Engine(step)` calls `step(engine, batch)`."""
+    if name not in function.parameters:
+        return None
+    place = function.parameters.index(name) - (function.owner is not None)
+    for site, given in islice(objects.index.handed_over.get(function.name, ()), MOST_SITES):
+        target = resolve(site.function, site.call.func)
+        gives = TABLE.handed.get(canonical(target.dotted), ()) if isinstance(target, External) else ()
+        if 0 <= place < len(gives) and _is(given, function):
+            return gives[place]
+    return None
+
+
+def _is(given: ast.expr, function: Function) -> bool:
+    return isinstance(given, ast.Attribute) is (function.owner is not None)

@@ -13,6 +13,7 @@ from rankandfile.source.dependence.written.changed import changed_inside
 from rankandfile.source.lines.arguments import Origin, called_name, given
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
+from rankandfile.source.lines.event_loop.handed_on import way_before
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import in_order, loop_order
@@ -107,7 +108,12 @@ def _other_item(search: Search, best: Decision, chosen: CodeDivergence) -> Found
 
 def _ordered(search: Search, same: CodeDivergence) -> FoundLine | None:
     """The loop around a call of one place, whose items came in another order on one side."""
-    ordered = loop_order(search.places, same.culprit.path) or _of_chosen_items(search, same)
+    path = same.culprit.path
+    ordered = (
+        loop_order(search.places, path)
+        or loop_order(search.places, way_before(search, path))
+        or _of_chosen_items(search, same)
+    )
     if ordered is None:
         return None
     return FoundLine(ordered.place, ordered.line, ordered.text, ordered.reason, same, kind="order")

@@ -24,7 +24,7 @@ from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, external_bases, method, resolve
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, in_loop
 from rankandfile.source.program.scopes import own_nodes
 
 from .fresh_tensors import GivenUp, given_up
@@ -104,7 +104,7 @@ def _given_up_upstream(
 ) -> FoundLine | None:
     """The one test that says whether the graph goes on to what has the collective; None where several may."""
     passed = _passed(search, side)
-    found: list[tuple[tuple[int, int], FoundLine]] = []
+    found: list[tuple[tuple[int, bool, int], FoundLine]] = []
     for distance, function in _around(search, runs):
         for one in given_up(function):
             if any(first <= line <= last for first, last in one.ways for line in passed.get(function, ())):
@@ -112,7 +112,9 @@ def _given_up_upstream(
                 continue
             line = _line(search, divergence, side, function, one)
             if line is not None and line.reason is not None:
-                found.append(((_LEVELS[line.reason.level], distance), line))
+                # In a loop the graph is given up only if no round of it keeps it.
+                level = _LEVELS[line.reason.level]
+                found.append(((level, in_loop(line.place), distance), line))
     found.sort(key=lambda each: each[0])
     for _, alike in groupby(found, key=lambda each: each[0]):
         lines = [line for _, line in alike]

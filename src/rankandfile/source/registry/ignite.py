@@ -1,0 +1,47 @@
+"""Ignite: `idist`, which wraps torch's calls, and engines, which give each batch to a function that they are handed."""
+
+from .entry import Sanitiser, Source, Table
+
+_D, _E, _M = "ignite.distributed", "ignite.engine.Engine", "ignite.metrics.Metric"
+_RANK = Source("rank_api", "the rank's own number")
+_LOCAL = Source("local_data", "made from this rank's batches only")
+_SAME = Sanitiser(returned=True)
+_STEP = (_E, _LOCAL)
+
+TABLE = Table(
+    handed={_E: _STEP},
+    sources={
+        **{f"{_D}.{name}": _RANK for name in ("get_rank", "get_local_rank", "get_node_rank")},
+        f"{_E}.state.batch": _LOCAL,
+        f"{_E}.state.output": _LOCAL,
+    },
+    sanitisers={f"{_D}.{name}": _SAME for name in ("all_reduce", "all_gather", "broadcast")},
+    collectives={
+        f"{_D}.all_reduce": "all_reduce over the group",
+        f"{_D}.all_gather": "all_gather over the group",
+        f"{_D}.all_gather_tensors_with_shapes": "all_gather over the group",
+        f"{_D}.broadcast": "broadcast to all ranks",
+        f"{_D}.barrier": "barrier on all ranks",
+        f"{_D}.new_group": "every rank of the job makes the group here",
+        f"{_D}.one_rank_first": "the other ranks wait here in a barrier",
+        f"{_M}.compute": "Ignite reduces the metric's sums over all ranks here",
+    },
+    perhaps=frozenset({f"{_M}.compute"}),
+    wraps={f"{_D}.auto_model": "torch.nn.parallel.DistributedDataParallel"},
+    uniform=frozenset(
+        {
+            f"{_D}.get_world_size",
+            f"{_D}.get_nnodes",
+            f"{_D}.get_nproc_per_node",
+            f"{_D}.backend",
+            f"{_E}.state.epoch",
+            f"{_E}.state.max_epochs",
+        }
+    ),
+    families={"ignite.metrics": _M},
+    aliases={
+        "ignite.engine.engine.Engine": _E,
+        "ignite.distributed.utils": _D,
+        "ignite.metrics.metric.Metric": _M,
+    },
+)
