@@ -32,6 +32,7 @@ __all__ = [
     "why_kind",
     "why_raised",
     "why_sorted",
+    "why_true",
 ]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
@@ -46,6 +47,18 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
             value = control.of_condition(evaluator, condition, frame)
         else:
             value = evaluator.value(condition, frame, (LEN,) if _filled(condition, function) else ())
+    except RecursionError:
+        return UNKNOWN
+    return reason_of(value)
+
+
+def why_true(program: Program, function: Function, test: ast.expr) -> Reason:
+    """Why a test can come out differently on two ranks: an object may say itself whether it counts as true."""
+    evaluator = _evaluator(program)
+    frame = Frame(function)
+    try:
+        filled = _filled(test, function)
+        value = evaluator.value(test, frame, (LEN,)) if filled else evaluator.truth(test, frame)
     except RecursionError:
         return UNKNOWN
     return reason_of(value)

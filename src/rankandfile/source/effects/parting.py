@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence import Reason, why, why_true
 from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function
@@ -57,5 +57,5 @@ class Parting(Struct, frozen=True, eq=False, dict=True):
         program = self.function.module.program
         node = self.condition.node
         if self.condition.kind in ("if", "while", "boolop", "ifexp") and isinstance(node, ast.expr):
-            return why(program, self.function, node)
+            return why_true(program, self.function, node)
         return why(program, self.function, self.condition)

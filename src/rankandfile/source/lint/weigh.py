@@ -35,6 +35,7 @@ _BEGINS = (" holds this rank's batches only ", " is this rank's own shard, ")
 """Where data is the rank's own; how it came to be that is no part of the way."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 _CONNECTED = "is_initialized()"
+_NUMBER = " is the rank's own number"
 _OR_NOT_RAISED = f"{_OR_NOT}except "
 
 
@@ -51,6 +52,7 @@ def severity(parting: Parting) -> Severity | None:
         or _voted(parting, reason)
         or _agreed_elsewhere(parting, reason)
         or _parts_played(parting, reason)
+        or _of_its_part(parting, reason)
         or _only_an_order(parting, reason)
         or _remembered(parting, reason)
         or _set_up(parting, reason)
@@ -137,6 +139,20 @@ def _parts_played(parting: Parting, reason: Reason) -> bool:
             return False  # How often can be told.
     same = instead is not None and instead.op == parting.event.op and instead.site is not parting.event.site
     return same and reason.source in RANK and isinstance(parting.owner, ast.If)
+
+
+def _of_its_part(parting: Parting, reason: Reason) -> bool:
+    """`elif fleet.role == "actor":` where a table says by the rank's number which part each plays: the group on which
+    it issues something then is most likely that of those who play it."""
+    owner = parting.owner
+    test = owner.test if isinstance(owner, ast.If) else None
+    named = isinstance(test, ast.Compare) and any(
+        isinstance(each, ast.Constant) and isinstance(each.value, str)
+        for compared in test.comparators
+        for each in ast.walk(compared)
+    )
+    by_number = bool(reason.chain) and _NUMBER in reason.chain[-1].words
+    return named and by_number and parting.event.group is not None
 
 
 def _only_an_order(parting: Parting, reason: Reason) -> bool:
