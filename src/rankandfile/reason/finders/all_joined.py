@@ -57,14 +57,17 @@ _ROOT_UNKNOWN = ("broadcast", "reduce")
 
 def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
     """Ranks that may belong to a group whose members are not recorded: they stand still, and in no recorded call that
-    would show whom they wait for."""
+    would show whom they wait for, or in one that waits for members of the group: that may be a circle."""
     if call.group not in facts.membership.unsure:
         return ()
     members, unrecorded = set(facts.membership.members[call.group]), {*facts.hidden, *absent_ranks(facts)}
     still = (rank for rank, stand in facts.hosts.items() if not (stand.died or stand.moving))
-    return tuple(
-        sorted(r for r in still if r not in members and r in unrecorded and not facts.waits.of_rank.get(r))
-    )
+
+    def may_be_owed(rank: int) -> bool:
+        awaits = [facts.waits.pending[index].lacking for index in facts.waits.of_rank.get(rank, ())]
+        return not awaits or any(members & set(lacking) for lacking in awaits)
+
+    return tuple(sorted(r for r in still if r not in members and r in unrecorded and may_be_owed(r)))
 
 
 def unseen_member(facts: Facts, call: Pending) -> tuple[Alternative, ...]:
