@@ -199,12 +199,19 @@ def test_nobody_is_said_to_be_waited_for_because_nothing_is_known_of_it() -> Non
 def in_a_circle(group: str) -> Verdict:
     """Ranks 0, 1 and 3 wait in a call of one group, by their dumps; rank 2 in one of another group, by its log: all of
     them from the same line. Who belongs to the groups is not recorded."""
-    program: list[Step] = [Call("p", "all_reduce", 64, "comm.py:17"), Call("q", "all_reduce", 64, "comm.py:17")]
+    program: list[Step] = [
+        Call("p", "all_reduce", 64, "comm.py:17"),
+        Call("q", "all_reduce", 64, "comm.py:17"),
+    ]
     programs = {rank: [*loop(program, 3), program[0]] for rank in range(4)}
     job = Job({"p": [0, 1, 2, 3], "q": [0, 1, 2, 3]}, programs, backend="gloo", stalled=frozenset({("p", 4)}))
     case = case_of(job, lost=[2])
-    seen = case.groups.with_columns(members=pl.lit([0, 1, 3], pl.List(pl.Int32)), members_from=pl.lit("inferred"))
-    witnesses = Witnesses(replace(case, groups=seen.cast({"members_from": case.groups["members_from"].dtype})))
+    seen = case.groups.with_columns(
+        members=pl.lit([0, 1, 3], pl.List(pl.Int32)), members_from=pl.lit("inferred")
+    )
+    witnesses = Witnesses(
+        replace(case, groups=seen.cast({"members_from": case.groups["members_from"].dtype}))
+    )
     for rank in range(4):
         witnesses.stack(rank, [("all_reduce", C10D, 3252), ("step", "/workspace/comm.py", 17)])
     return best(witnesses.gave_up(2, 4, group=group))

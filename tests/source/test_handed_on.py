@@ -62,6 +62,8 @@ def test_the_loop_in_which_a_thread_was_given_its_work_says_in_which_order() -> 
     ids=["handed over twice", "called, not handed over"],
 )
 def test_no_way_is_made_up(more: str) -> None:
-    program = PROGRAM + more if more else PROGRAM.replace("asyncio.to_thread(self.add, name)", "self.add(name)")
+    program = (
+        PROGRAM + more if more else PROGRAM.replace("asyncio.to_thread(self.add, name)", "self.add(name)")
+    )
     search, path = searched(program + "\n\nother(Channels())\n" if more else program)
     assert way_before(search, path) == ()

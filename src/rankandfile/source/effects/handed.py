@@ -13,7 +13,7 @@ from itertools import islice
 from msgspec import Struct
 
 from rankandfile.source.dependence.frame import Frame, called
-from rankandfile.source.dependence.index import MOST_SITES, Index, Site
+from rankandfile.source.dependence.index import MOST_SITES, Index, Site, function_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.objects.called_later import called_later, targets_of
 from rankandfile.source.dependence.syntax import ancestors
@@ -173,3 +173,17 @@ def _calls_of(function: Function, parameter: str) -> Iterator[tuple[Function, as
                 and binding_scope(each, parameter) is function
             ):
                 yield each, node
+
+
+#: What runs a function in another thread while its caller waits for it, and where that stands among the arguments.
+_IN_A_THREAD = {"to_thread": 0, "run_in_executor": 1, "run_sync": 0}
+
+
+def run_in_a_thread(index: Index, function: Function) -> Iterator[tuple[Site, ast.Call]]:
+    """Where a thread is given the function, and that as the call that the thread makes of it."""
+    for site, given in index.handed_over.get(function.name, ()):
+        called_so = getattr(site.call.func, "attr", "")
+        at = _IN_A_THREAD.get(called_so, len(site.call.args))
+        if given in site.call.args[at : at + 1] and function_of(site.function, given) is function:
+            made = ast.Call(given, site.call.args[at + 1 :], site.call.keywords)
+            yield site, ast.copy_location(made, site.call)

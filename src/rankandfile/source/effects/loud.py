@@ -33,7 +33,7 @@ from rankandfile.source.program.scopes import own_nodes
 from rankandfile.source.registry.tables import TABLE
 
 from .event import Event, event, objects_of, wrappers_used
-from .handed import collectives_handed, handed
+from .handed import collectives_handed, handed, run_in_a_thread
 from .wrapped import last_name, may_be_wrapped
 
 _MOST_CALLED_VARIABLES = 2000
@@ -160,6 +160,8 @@ class Effects:
             return
         for site in lookups_called(self.index).get(function, ()):
             self._add(site.function, site.call, Runs(function, site.call, False))
+        for site, call in run_in_a_thread(self.index, function):
+            self._add(site.function, site.call, Runs(function, call, owner is not None))
         if owner is not None and function.name in _ENTERS:
             for user, statement, item in self._with_items:
                 if any(method(each, function.name) is function for each in self.classes(item, user)):
