@@ -40,7 +40,7 @@ LOST = {
         "round-8b/case-03: line",
         "round-8b/case-03: condition",
     ],
-    # The files of round-3a bear the times of a copy, made when it was packed: they do not tell that anything stood still.
+    # The files of round-3a bear the times of a copy, made when it was packed: they tell of no standstill.
     "dumps only": [
         EARLIER,
         "round-3a/a08-weather-pipeline: hang",
