@@ -488,3 +488,13 @@ def test_transfers_that_lead_to_one_under_way_are_no_circle(
     tmp_path: Path, with_: dict[int, tuple[str, int]]
 ) -> None:
     assert in_transfers(tmp_path, with_).cause != "order_inversion"
+
+
+def test_what_one_program_kept_when_it_asked_bears_its_own_time() -> None:
+    """Rings, and what torch's server answered, are written one right after the other by whoever looked at the job."""
+    made = [Call("0", "all_reduce", 64, "train.py:9")] * 3
+    programs = {rank: [*made] for rank in range(4)}
+    case = case_of(Job({"0": [0, 1, 2, 3]}, {**programs, 2: [made[0], Stop()]}), waited_s=600)
+    written = [case.dumps["last_ns"].max() + TIMES["one after another"](rank) for rank in range(4)]  # type: ignore[operator]
+    kept = case.dumps.with_columns(pl.Series("written_ns", written, pl.Int64), pl.lit("json").alias("format"))
+    assert named(best(conclude(replace(case, dumps=kept)).diagnosis)) == ([2], [])
