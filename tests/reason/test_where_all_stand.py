@@ -252,7 +252,7 @@ def test_receives_in_a_circle_by_the_arguments_in_the_stacks(tmp_path: Path) -> 
 #: When the dumps bear to have been written, in nanoseconds after the first of them.
 TIMES = {
     "days later": lambda rank: 10**17,
-    "one after another": lambda rank: 300 * 10**9 + 150_000 * rank + 7,
+    "one after another": lambda rank: 600 * 10**9 + 150_000 * rank + 7,
 }
 
 

@@ -37,7 +37,7 @@ def written_ns(case: Case, ahead: dict[int, int] | None = None) -> int | None:
 
 
 def _in_one_go(case: Case) -> bool:
-    """Whether the dumps, or they and the stacks together, bear the times of a copy. Pickles are what each rank writes by
+    """Whether the dumps, or they and the stacks together, bear the times of a copy. Pickles are what a rank writes by
     itself; answers of torch's server, and rings, are all kept by the one program that asked for them, when it did."""
     own = case.dumps_used.filter(pl.col("format") == _BY_THE_RANK)
     dumps, stacks = own["written_ns"].drop_nulls(), case.stack_files["written_ns"].drop_nulls()
