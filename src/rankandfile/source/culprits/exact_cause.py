@@ -74,7 +74,8 @@ def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | Non
         shown = "rank_conditional" if found.reason.source == "rank_api" else "extra_collective"
     if shown is None and cause == "early_exit":
         # Who is let in alone, or had one value less to reduce, has left that loop as it is meant.
-        shown = {"barred": "rank_conditional", "logged": "skipped_collective"}.get(found.kind)
+        fewer = dict.fromkeys(("logged", "anew"), "skipped_collective")
+        shown = {"barred": "rank_conditional", **fewer}.get(found.kind)
     return shown if shown != cause else None
 
 
