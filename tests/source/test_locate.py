@@ -356,7 +356,7 @@ def test_calls_of_a_thread_are_located_where_the_work_is_handed_over_to_it() -> 
                 self.pool = ThreadPoolExecutor(1)
 
             def save(self, step):
-                self.pool.submit(self._persist, step)  # <-
+                self.pool.submit(self._persist, step).result()  # <-
 
             def _persist(self, step):
                 dist.all_gather(step)
