@@ -219,5 +219,7 @@ def in_a_circle(group: str) -> Verdict:
 
 def test_who_waits_in_another_group_for_those_that_wait_may_be_the_one_they_wait_for() -> None:
     verdict = in_a_circle("q")
-    assert verdict.cause != "network_stalled", verdict.sentence
+    assert verdict.cause != "network_stalled" and "in no recorded call" not in verdict.sentence, (
+        verdict.sentence
+    )
     assert blamed(verdict) in ([], [2])

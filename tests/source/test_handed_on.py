@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from support.source.toy_runs import MARK, case_of, play, tree
 
@@ -9,6 +11,7 @@ from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.lines.event_loop.handed_on import way_before
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.lines.loop_order import loop_order
+from rankandfile.source.lint.run import lint
 
 PROGRAM = """
 import asyncio
@@ -67,3 +70,12 @@ def test_no_way_is_made_up(more: str) -> None:
     )
     search, path = searched(program + "\n\nother(Channels())\n" if more else program)
     assert way_before(search, path) == ()
+
+
+def test_the_linter_says_on_which_outcome_a_thread_makes_the_call(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import asyncio\nimport torch.distributed as dist\n\n\ndef add(x):\n    dist.all_reduce(x)\n\n\n"
+        "async def one(x):\n    if dist.get_rank() == 0:\n        await asyncio.to_thread(add, x)\n"
+    )
+    (found,) = lint([tmp_path]).flagged
+    assert found.message.endswith("`if dist.get_rank() == 0:` is true")

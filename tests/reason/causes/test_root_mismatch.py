@@ -164,18 +164,18 @@ def test_where_each_may_have_its_turn_the_next_call_proves_nothing() -> None:
     assert blamed(passing(4, {0: 3, 2: 2, 3: 3})) == []
 
 
-def with_variables(now: int, *, next_line: int = 12) -> list[int]:
+def with_variables(now: int, *, next_line: int = 12, alone: bool = False) -> list[int]:
     """Ranks 0 and 2 wait in a gather, each as its root; 1 and 3 are done with it and wait in the call after it. A
     variable of the function that made both is as the argument was, and `now` in those that are done."""
     gathered = Call(WORLD, "gather", 64, "a.py:7", sizes=([[64]], []))
     body: list[Step] = [gathered, Call(WORLD, "broadcast", 64, f"a.py:{next_line}")]
-    stuck: list[Step] = [*loop(body, 3), gathered]
+    stuck: list[Step] = [*loop([*body, body[1]] if alone else body, 3), gathered]
     past: list[Step] = [*stuck[:-1], gathered._replace(early=True), body[1]]
     job = Job(
         {WORLD: [0, 1, 2, 3]},
         {rank: past if rank in (1, 3) else stuck for rank in range(4)},
         backend="gloo",
-        stalled=frozenset({(WORLD, 7)}),
+        stalled=frozenset({(WORLD, 10 if alone else 7)}),
     )
     witnesses = Witnesses(case_of(job))
     for rank in range(4):
@@ -194,13 +194,15 @@ def with_variables(now: int, *, next_line: int = 12) -> list[int]:
 def test_of_one_that_is_done_the_variable_tells_that_the_root_came_from() -> None:
     assert with_variables(0) == [2]
     assert with_variables(2) == [0]
-    # Each another: nobody is in the majority.
+    # What it was given since is none of the roots in question.
     assert with_variables(1) == []
+    assert with_variables(64) == []
 
 
 def test_a_variable_tells_nothing_of_another_run_of_the_function() -> None:
-    """Who stands further up in it has begun it anew."""
+    """Who stands further up in it has begun it anew; and so may who makes the later call without the former, too."""
     assert with_variables(0, next_line=5) == []
+    assert with_variables(0, alone=True) == []
 
 
 def test_who_asked_for_another_size_is_not_in_the_same_turn() -> None:

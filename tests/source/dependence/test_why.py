@@ -41,7 +41,7 @@ def test_a_source_is_named(kind: str) -> None:
 
 
 def test_what_a_framework_gives_a_function_that_it_was_handed() -> None:
-    """An engine calls its step with each batch; a function of the same name that nobody hands to it gets anything."""
+    """An engine calls its step with each batch; a function that nobody hands to it gets anything."""
     handed = "from ignite.engine import Engine\ndef step(engine, batch):\n    if batch.any():\n        dist.barrier()\n"
     assert of(handed).level == "unknown"
     found = of(handed + "trainer = Engine(step)\n")

@@ -31,11 +31,14 @@ def all_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     others = perhaps_members(facts, call)
     if unsure:
         sentence += " Who belongs to the group is not recorded: a member that never used it would not show."
-    if others:
-        sentence += (
-            f" {upper(ranks_words(others))} {verb(others, 'stands', 'stand')} elsewhere, in no recorded call, and may "
-            "belong to it."
-        )
+    in_another = tuple(rank for rank in others if facts.waits.of_rank.get(rank))
+    in_none = tuple(rank for rank in others if rank not in in_another)
+    for those, where in (
+        (in_none, "elsewhere, in no recorded call"),
+        (in_another, "in a call of another group"),
+    ):
+        if those:
+            sentence += f" {upper(ranks_words(those))} {verb(those, 'stands', 'stand')} {where}, and may belong to it."
     return Finding(
         cause="undetermined",
         confidence="hypothesis",

@@ -22,15 +22,18 @@ def differently_named(
 ) -> Finding:
     """That they disagree is shown. Who is wrong is, where all but one agree."""
     by = "their records" if recorded else "the arguments in their stacks"
-    each_other = each_for_another(facts.membership.members[call.group], named)
+    takers = () if recorded else tuple(r for ranks in named.values() for r in ranks)
+    later = tuple(r for r in takers if is_further_on(facts, call, r))
+    kept = tuple(r for r in takers if r not in call.waiting and r not in later)
+    if kept:
+        by = "the arguments and variables in their stacks"
+    # Who is done with it waits for nobody.
+    each_other = () if kept else each_for_another(facts.membership.members[call.group], named)
     odd = each_other or odd_about_root(named)
     told = "; ".join(
         f"{ranks_words(ranks)} {verb(ranks, 'takes', 'take')} {of} for the root"
         for of, ranks in named.items()
     )
-    those = () if recorded else tuple(r for ranks in named.values() for r in ranks)
-    later = tuple(r for r in those if is_further_on(facts, call, r))
-    kept = tuple(r for r in those if r not in call.waiting and r not in later)
     further = (
         f" {upper(ranks_words(later))} {verb(later, 'is', 'are')} in a later one of the same line by now."
         if later

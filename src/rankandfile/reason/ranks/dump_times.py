@@ -13,7 +13,8 @@ _BEYOND_TIMEOUT_S = 3600
 """Dumps are written when the timeout is over, or by someone who looks before the hour is out."""
 
 _BY_THE_RANK = "pickle"
-_FEWEST_COPIED = 3
+_FEWEST_COPIED, _MOST_AT_RANDOM = 3, 8
+"""So many that write their own at one signal do not do so by chance within a millisecond from one to the next."""
 _BETWEEN_COPIES_NS = 1_000_000
 
 
@@ -39,19 +40,24 @@ def written_ns(case: Case, ahead: dict[int, int] | None = None) -> int | None:
 def _in_one_go(case: Case) -> bool:
     """Whether the dumps, or they and the stacks together, bear the times of a copy. Pickles are what a rank writes by
     itself; answers of torch's server, and rings, are all kept by the one program that asked for them, when it did."""
-    own = case.dumps_used.filter(pl.col("format") == _BY_THE_RANK)
-    dumps, stacks = own["written_ns"].drop_nulls(), case.stack_files["written_ns"].drop_nulls()
+    own = case.dumps_used.filter((pl.col("format") == _BY_THE_RANK) & pl.col("written_ns").is_not_null())
+    dumps, stacks = own.sort("source")["written_ns"], case.stack_files["written_ns"].drop_nulls()
     if dumps.is_empty():
         return False
-    return any(_one_after_another(times.sort()) for times in (dumps, pl.concat([dumps, stacks])))
+    return _one_after_another(dumps) or _one_after_another(pl.concat([dumps, stacks]))
 
 
 def _one_after_another(times: pl.Series) -> bool:
-    """Not where whole seconds are all that is kept: then those that were written apart may look alike."""
-    if times.len() < _FEWEST_COPIED or not (times % _SECOND_NS).sum():
+    """`times`: in the order of their names. Not where two are the same: a file system may keep time in large steps."""
+    if times.len() < _FEWEST_COPIED or (times.len() > _MOST_AT_RANDOM and not times.is_sorted()):
         return False
-    apart = _highest(times.diff())
-    return apart is not None and apart < _BETWEEN_COPIES_NS
+    apart = times.sort().diff().drop_nulls()
+    return (_lowest(apart) or 0) > 0 and (_highest(apart) or 0) < _BETWEEN_COPIES_NS
+
+
+def _lowest(column: pl.Series) -> int | None:
+    value = column.min()
+    return value if isinstance(value, int) else None
 
 
 def _highest(column: pl.Series) -> int | None:

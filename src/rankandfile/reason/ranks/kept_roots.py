@@ -13,6 +13,7 @@ same run of that function, further down, the variable is there:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 import polars as pl
@@ -27,8 +28,8 @@ from .activity import short_function
 Variable = tuple[str, str]
 """A function's name, and a name in it."""
 
-#: Further on than so many calls, a function that still runs is the one that runs all of the training.
-_MOST_CALLS = 16
+#: Of more that disagree, the arguments alone tell.
+_MOST_RANKS = 64
 
 
 class Shown(NamedTuple):
@@ -41,12 +42,15 @@ class Shown(NamedTuple):
 
 
 def kept_roots(facts: Facts, named: Mapping[int, int], done: Iterable[lookup.Row]) -> dict[int, int]:
-    """Rank -> root, of those that are done with the call. `named`: what those take for it that wait in
-    it; `done`: the call as the others made it."""
-    calls = {row["rank"]: row for row in done}
-    shown = {rank: one for rank in (*named, *calls) if (one := shown_by(facts, rank)) is not None}
-    if len(set(named.values())) < 2 or not named.keys() <= shown.keys():
+    """Rank -> root, of those that are done with the call. `named`: what those take for it that wait in it; `done`: the
+    call as the others made it."""
+    roots = set(named.values())
+    if len(roots) < 2 or len(named) > _MOST_RANKS:
         # One number alone may be in a variable by chance.
+        return {}
+    calls = {row["rank"]: row for row in islice(done, _MOST_RANKS)}
+    shown = {rank: one for rank in (*named, *calls) if (one := shown_by(facts, rank)) is not None}
+    if not named.keys() <= shown.keys():
         return {}
     same = set.intersection(
         *(
@@ -55,13 +59,15 @@ def kept_roots(facts: Facts, named: Mapping[int, int], done: Iterable[lookup.Row
         )
     )
     # Where each takes itself for the root, the rank's own number is such a variable, too.
-    same = {one for one in same if any(of.values.get(one) != str(rank) for rank, of in shown.items())}
+    same = {one for one in same if any(of.values.get(one) not in (None, str(r)) for r, of in shown.items())}
     found: dict[int, int] = {}
     for rank in calls.keys() & shown.keys() if same else ():
         running = _still_running(facts, calls[rank], shown[rank].stack)
         values = {shown[rank].values.get(one, "") for one in same if one[0] in running}
-        if len(values) == 1 and (value := values.pop()).isdecimal():
-            found[rank] = int(value)
+        # What the variable was given since is most likely no root of those.
+        told = [root for root in roots if values == {str(root)}]
+        if told:
+            found[rank] = told[0]
     return found
 
 
@@ -92,14 +98,24 @@ def shown_by(facts: Facts, rank: int) -> Shown | None:
 
 
 def _still_running(facts: Facts, row: lookup.Row, stack: int) -> set[str]:
-    """The functions that made this call, and have not come to their end since: all calls of the rank since, and where
-    it stands, part from it in one of them, each further down."""
-    since = facts.call_table.of_rank(row["rank"]).filter(pl.col("record") > row["record"])["stack"]
-    if row["stack"] is None or since.len() > _MOST_CALLS or since.null_count():
+    """The functions that made this call, and have not come to their end since: the rank made one call since, which
+    parts from it in one of them, further down, and which has always come right after it in the rounds before."""
+    calls = facts.call_table.of_rank(row["rank"])
+    since = calls.filter(pl.col("record") > row["record"])
+    if row["stack"] is None or since.height != 1 or since["stack"].null_count():
         return set()
-    made, now = stack_of(facts.case, row["stack"]), stack_of(facts.case, stack)
-    lines = lines_of_one_function(made, *(stack_of(facts.case, number) for number in since), now)
+    if not _always_in_turn(calls["stack"].to_list(), row["stack"], since["stack"][0]):
+        return set()
+    case = facts.case
+    made, now = stack_of(case, row["stack"]), stack_of(case, stack)
+    lines = lines_of_one_function(made, stack_of(case, since["stack"][0]), now)
     if lines is None or min(lines[1:]) <= lines[0]:
         return set()
     depth = next(at for at, (one, other) in enumerate(zip(made, now, strict=False)) if one[2] != other[2])
     return {short_function(name) for name, _, _ in made[: depth + 1]}
+
+
+def _always_in_turn(stacks: list[int | None], first: int, second: int) -> bool:
+    """Whether the second call was made after the first one, and after nothing else, as often as it was made before."""
+    before = [stacks[at - 1] if at else None for at, stack in enumerate(stacks[:-1]) if stack == second]
+    return bool(before) and set(before) == {first}

@@ -22,6 +22,8 @@ from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.scopes import binding_scope, own_nodes
 from rankandfile.source.registry.tables import TABLE, canonical
 
+from .wrapped import last_name
+
 _OF_TORCH = "torch.distributed."
 _MOST_LATER = 4
 
@@ -181,9 +183,13 @@ _IN_A_THREAD = {"to_thread": 0, "run_in_executor": 1, "run_sync": 0}
 
 def run_in_a_thread(index: Index, function: Function) -> Iterator[tuple[Site, ast.Call]]:
     """Where a thread is given the function, and that as the call that the thread makes of it."""
-    for site, given in index.handed_over.get(function.name, ()):
-        called_so = getattr(site.call.func, "attr", "")
-        at = _IN_A_THREAD.get(called_so, len(site.call.args))
-        if given in site.call.args[at : at + 1] and function_of(site.function, given) is function:
-            made = ast.Call(given, site.call.args[at + 1 :], site.call.keywords)
-            yield site, ast.copy_location(made, site.call)
+    named = (
+        each
+        for each in index.handed_over.get(function.name, ())
+        if last_name(each[0].call.func) in _IN_A_THREAD
+    )
+    for site, given in islice(named, MOST_SITES):
+        at = _IN_A_THREAD[last_name(site.call.func)]
+        waits = isinstance(next(ancestors(site.function.module, site.call), None), ast.Await)
+        if waits and given in site.call.args[at : at + 1] and function_of(site.function, given) is function:
+            yield site, ast.copy_location(ast.Call(given, site.call.args[at + 1 :], []), site.call)

@@ -152,7 +152,7 @@ def _of_its_part(parting: Parting, reason: Reason) -> bool:
         for each in ast.walk(compared)
     )
     by_number = bool(reason.chain) and _NUMBER in reason.chain[-1].words
-    return named and by_number and parting.event.group is not None
+    return named and by_number and bool(parting.group) and any("[" in step.words for step in reason.chain)
 
 
 def _only_an_order(parting: Parting, reason: Reason) -> bool:

@@ -5,7 +5,6 @@ from .entry import Sanitiser, Source, Table
 _D, _E, _M = "ignite.distributed", "ignite.engine.Engine", "ignite.metrics.Metric"
 _RANK = Source("rank_api", "the rank's own number")
 _LOCAL = Source("local_data", "made from this rank's batches only")
-_SAME = Sanitiser(returned=True)
 _STEP = (_E, _LOCAL)
 
 TABLE = Table(
@@ -13,9 +12,13 @@ TABLE = Table(
     sources={
         **{f"{_D}.{name}": _RANK for name in ("get_rank", "get_local_rank", "get_node_rank")},
         f"{_E}.state.batch": _LOCAL,
-        f"{_E}.state.output": _LOCAL,
     },
-    sanitisers={f"{_D}.{name}": _SAME for name in ("all_reduce", "all_gather", "broadcast")},
+    sanitisers={
+        f"{_D}.all_reduce": Sanitiser(returned=True, in_place=(0, "tensor"), group=(2, "group")),
+        f"{_D}.all_gather": Sanitiser(returned=True, group=(1, "group")),
+        f"{_D}.broadcast": Sanitiser(returned=True, world=True),
+    },
+    group_at={f"{_D}.all_reduce": 2, f"{_D}.all_gather": 1, f"{_D}.all_gather_tensors_with_shapes": 2},
     collectives={
         f"{_D}.all_reduce": "all_reduce over the group",
         f"{_D}.all_gather": "all_gather over the group",
@@ -42,6 +45,7 @@ TABLE = Table(
     aliases={
         "ignite.engine.engine.Engine": _E,
         "ignite.distributed.utils": _D,
+        "ignite.distributed.auto": _D,
         "ignite.metrics.metric.Metric": _M,
     },
 )

@@ -3,7 +3,8 @@
 Whoever sits in a receive has not been sent to. If all do, they wait in a circle: some send was left out, or all
 receive before they send. Which peer each of them waits for, a stack shows only with its variables. Without them
 nobody is blamed; nor in a single circle, which a send that was left out explains as well. Where several circles that
-share no rank stand on the same line, that line is what they have in common.
+share no rank stand on the same line, that line is what they have in common. Where some send, and whoever each
+is with is busy with the next, all of that circle are suspected.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def all_in_transfers(facts: Facts, _: WaitEnd) -> Finding | None:
     misfits = {rank: error for rank, error in facts.accounts.misfits.items() if rank in stands}
     alike = len(sites) == 1 and not misfits
     where = "; ".join(f"{ranks_words(ranks)} {stands[ranks[0]].phrase}" for ranks in _together(stands))
-    sentence = f"Every rank sits in a transfer, and none has been sent what it waits for: {where}."
+    turns = {} if alike or misfits else in_turn(stands)
+    unsent = "" if turns else ", and none has been sent what it waits for"
+    sentence = f"Every rank sits in a transfer{unsent}: {where}."
     if misfits:
         those = sorted(misfits)
         sentence += (
@@ -46,7 +49,6 @@ def all_in_transfers(facts: Facts, _: WaitEnd) -> Finding | None:
     elif alike:
         sentence += " All of them wait at the same line: each may receive before it sends."
     circles = _circles(stands)
-    turns = {} if alike or misfits else in_turn(stands)
     if turns:
         sentence += f" {doing_words(turns)}: who waits in a circle does not come to what another waits for."
     else:

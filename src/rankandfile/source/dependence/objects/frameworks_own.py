@@ -3,11 +3,10 @@ functions that are handed to the framework, are given."""
 
 from __future__ import annotations
 
-import ast
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rankandfile.source.dependence.index import MOST_SITES
+from rankandfile.source.dependence.index import MOST_SITES, function_of
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, external_bases, resolve
 from rankandfile.source.registry.entry import Source
@@ -37,14 +36,10 @@ def handed_parameter(objects: Objects, function: Function, name: str) -> str | S
     """What a framework gives a function that it was handed: `Engine(step)` calls `step(engine, batch)`."""
     if name not in function.parameters:
         return None
-    place = function.parameters.index(name) - (function.owner is not None)
+    place = function.parameters.index(name) - (function.parameters[0] in ("self", "cls"))
     for site, given in islice(objects.index.handed_over.get(function.name, ()), MOST_SITES):
         target = resolve(site.function, site.call.func)
         gives = TABLE.handed.get(canonical(target.dotted), ()) if isinstance(target, External) else ()
-        if 0 <= place < len(gives) and _is(given, function):
+        if 0 <= place < len(gives) and function_of(site.function, given) is function:
             return gives[place]
     return None
-
-
-def _is(given: ast.expr, function: Function) -> bool:
-    return isinstance(given, ast.Attribute) is (function.owner is not None)

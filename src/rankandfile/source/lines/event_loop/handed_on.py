@@ -10,11 +10,23 @@ as each is one place of the program; empty where the outermost function is not h
 from __future__ import annotations
 
 from rankandfile.source.dependence.index import Site, function_of
+from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lines.call_paths import CallPath, Frame
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
 
 _FURTHEST = 4
+#: What runs a function, or a coroutine, in a thread of the process or as a task of its event loop.
+_RUNS = {
+    "to_thread",
+    "run_in_executor",
+    "run_sync",
+    "submit",
+    "Thread",
+    "create_task",
+    "ensure_future",
+    "start_soon",
+}
 
 
 def handed_over_at(search: Search, function: Function) -> Site | None:
@@ -31,13 +43,16 @@ def handed_over_at(search: Search, function: Function) -> Site | None:
 def way_before(search: Search, path: CallPath) -> CallPath:
     """The frames further out, outermost first."""
     known = [place for place in map(search.places.find, path) if place is not None and place.known]
-    site = handed_over_at(search, known[0].function) if known else None
+    site = _run_at(search, known[0].function) if known else None
     found: list[Frame] = []
     while site is not None and len(found) < _FURTHEST:
         function = site.function
         found.insert(0, Frame(function.name, function.module.path, site.call.lineno))
         callers = search.objects.callers(function)
-        site = (
-            callers[0][0] if len(callers) == 1 else handed_over_at(search, function) if not callers else None
-        )
+        site = callers[0][0] if len(callers) == 1 else _run_at(search, function) if not callers else None
     return tuple(found)
+
+
+def _run_at(search: Search, function: Function) -> Site | None:
+    site = handed_over_at(search, function)
+    return site if site is not None and last_name(site.call.func) in _RUNS else None
