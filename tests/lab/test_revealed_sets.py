@@ -27,6 +27,8 @@ EARLIER = "practice-14b/case-01: call"
 #: The right line stood below a sentence that was false (that two ranks were at work all the time); now those two are
 #: named by where they stand, and that line is told.
 AT_WORK = "practice-17a/case-03"
+#: Its culprit is named now, one against two, by the call that it made; before, nobody, by the place of its peers' call.
+ONE_AGAINST_TWO = [f"round-8a/case-05: {question}" for question in ("file", "line", "condition")]
 LOST = {
     "stacks, logs and sources": [f"{AT_WORK}: {question}" for question in ("file", "call")],
     # Two of four ranks went one way: who of them was wrong, no earlier round tells.
@@ -35,6 +37,7 @@ LOST = {
     # Of case-03 the culprit is named now, by the call that it made; before, nobody, by the place of its peers' call.
     "all evidence": [
         EARLIER,
+        *ONE_AGAINST_TWO,
         "round-1/b10-vision-towers: culprits",
         "round-7a/lantern: cause",
         "round-8b/case-03: line",
@@ -43,6 +46,7 @@ LOST = {
     # The files of round-3a bear the times of a copy, made when it was packed: they tell of no standstill.
     "dumps only": [
         EARLIER,
+        *ONE_AGAINST_TWO,
         "round-3a/a08-weather-pipeline: hang",
         *(f"round-3a/a10-speech-embeddings: {question}" for question in ("culprits", "call")),
         "round-1/b10-vision-towers: culprits",
@@ -76,6 +80,7 @@ LOST = {
     "logs only": ["round-4b/b11-reef-vote: culprits", "round-1/a13-tower-pairs: culprits"],
     "copied without times": [
         EARLIER,
+        *ONE_AGAINST_TWO,
         "round-1/b08-broken-rows: hang",
         "round-1/b10-vision-towers: culprits",
         "round-7a/lantern: cause",
