@@ -8,9 +8,9 @@ import pytest
 from support.source.toy_runs import MARK, case_of, play, tree
 
 from rankandfile.source.lines.call_paths import Frame
-from rankandfile.source.lines.event_loop.handed_on import way_before
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.lines.loop_order import loop_order
+from rankandfile.source.lines.threads.handed_on import way_before
 from rankandfile.source.lint.run import lint
 
 PROGRAM = """

@@ -10,18 +10,19 @@ from rankandfile.source.program.places import SourcePlace
 from .arguments import assigned
 from .call_paths import Frame
 from .event_loop.awaited_line import awaited_line
-from .event_loop.handed_on import handed_over_at
 from .exception_origin import condition_of_raise
 from .found_line import FoundLine, Search
 from .held_line import innermost, standing
 from .program_exit import deadline_of, exit_of
+from .threads.handed_on import handed_over_at
+from .threads.inherited_lock import inherited_lock
 
 
 def held(search: Search, rank: int) -> FoundLine | None:
     """The line that a rank's host is held at."""
     found = standing(search.places, search.paths, rank)
     if found is None:
-        return None
+        return inherited_lock(search) if search.paths.waits_for_worker(rank) else None
     waits = awaited_line(search, rank, found.place)
     return waits or FoundLine(found.place, found.line, found.condition, kind="held")
 

@@ -13,10 +13,10 @@ from rankandfile.source.dependence.written.changed import changed_inside
 from rankandfile.source.lines.arguments import Origin, called_name, given
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
-from rankandfile.source.lines.event_loop.handed_on import way_before
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import in_order, loop_order
+from rankandfile.source.lines.threads.handed_on import way_before
 
 from .again.in_another_go import in_another_go
 from .again.run_again import run_again
