@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +15,13 @@ from starlette.testclient import TestClient
 from support.capture.waiting import until
 from support.places import EARLY_STOP
 from support.tower.fleet import Ranks, desync
-from support.tower.towers import tell, tower
+from support.tower.towers import PLAIN, tell, tower
 
 from rankandfile.model.digest import as_json
+from rankandfile.tower.app import application
 from rankandfile.tower.settings import Settings
+from rankandfile.tower.store.store import engine_at
+from rankandfile.tower.tower import Tower
 
 NOW = time.time()
 
@@ -188,3 +193,21 @@ def test_old_history_gets_coarser_then_goes_and_jobs_go_whole(tmp_path: Path) ->
     assert 99 <= len([at for at in times if at >= NOW - 100]) <= 101
     assert 3 <= len([at for at in times if at < NOW - 100]) <= 6
     session.close()
+
+
+def test_a_tower_ends_though_a_library_took_its_cancellation_for_a_time_limit(tmp_path: Path) -> None:
+    ended = []
+
+    async def goes_on(_: Tower) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    app = application(PLAIN, lambda: engine_at(str(tmp_path / "one.db"), PLAIN), [goes_on])
+    began = time.monotonic()
+    with TestClient(app):
+        pass
+    assert ended and time.monotonic() - began < 30

@@ -25,6 +25,7 @@ from rankandfile.tower.view.arrivals import Late
 from rankandfile.tower.view.documents import JobNow
 
 _FORGET_EVERY_S = 60.0
+_ASKED_AGAIN_S = 1.0
 #: Who was late at moments of the past.
 _MOST_LOOKS = 20_000
 #: Jobs as somebody has just seen them.
@@ -89,8 +90,16 @@ async def opened(settings: Settings, engine: Engine, more: Sequence[Beside] = ()
         try:
             yield tower
         finally:
-            for task in beside:
-                task.cancel()
-            await asyncio.gather(*beside, return_exceptions=True)
+            await _ended(beside)
     finally:
         store.close()
+
+
+async def _ended(beside: Sequence[asyncio.Future[None]]) -> None:
+    """A library may take a cancellation for a time limit of its own, and go on: each is asked until it ends."""
+    left = set(beside)
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=_ASKED_AGAIN_S)
+    await asyncio.gather(*beside, return_exceptions=True)
