@@ -117,11 +117,12 @@ def test_who_alone_stands_apart_upon_what_is_its_own_is_out_of_line(
     )
     verdict.suspects = [Culprit(rank=rank, doing="stands apart") for rank in suspects]
     verdict.divergence = Divergence(group="g", seq=4, kind="substituted", cohorts=[], members=members)
-    told = who_is_odd(verdict, found, divergence, None)
+    told = who_is_odd(verdict, found, divergence, one)
     assert (told.ranks if told is not None else ()) == named
-    # Most did what nobody had done before, and no loop came to its end: the few did what was usual.
-    told = who_is_odd(verdict, found, divergence, other)
-    assert (told.ranks if told is not None else ()) == (named if suspects else ())
+    # No rounds before show what is usual; or most did what nobody had done before, and no loop came to its end.
+    for unusual in (None, other):
+        told = who_is_odd(verdict, found, divergence, unusual)
+        assert (told.ranks if told is not None else ()) == (named if suspects else ())
 
 
 @pytest.mark.parametrize(
