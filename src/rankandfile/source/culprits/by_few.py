@@ -82,8 +82,8 @@ def who_is_odd(
 ) -> NamedByCode | None:
     """A few went apart from all others, and what sent them there is each one's own: it struck few.
 
-    `unusual`: the side that did otherwise than in all rounds before. Where no stacks show a few apart it is to be known;
-    and where those are the many, and no loop came to its end, as it does once only, the few did what was usual."""
+    `unusual`: the side that did otherwise than in all rounds before. Where no stacks show a few apart, it is to be
+    they, unless a loop came to its end: it does so once only, and no round before says when."""
     parted = _few_of_many(found, divergence)
     if parted is None:
         return None
@@ -91,7 +91,7 @@ def who_is_odd(
     suspects = {one.rank for one in verdict.suspects}
     if suspects != {*few.members} and (suspects or not _all_told(verdict, divergence)):
         return None
-    if not suspects and (unusual is None or (unusual is many and not _a_loop_ended(found))):
+    if not suspects and unusual is not few and not _a_loop_ended(found):
         return None
     return NamedByCode(
         ranks=few.members,
