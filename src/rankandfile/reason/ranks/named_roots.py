@@ -46,7 +46,8 @@ def named_roots(facts: Facts, call: Pending) -> dict[int, tuple[int, ...]]:
     if len({how for how, _ in found}) != 1:
         return {}
     told = {rank: root for root, ranks in found.items() for rank in ranks}
-    done = [row for r in members if r not in told and r not in call.waiting and (row := _at(facts, call, r))]
+    # Looked up only where it is asked for: where all name one root, there is nothing to tell.
+    done = (row for r in members if r not in told and r not in call.waiting and (row := _at(facts, call, r)))
     how = next(how for how, _ in found)
     for rank, root in kept_roots(facts, {r: root for r, (_, root) in told.items()}, done).items():
         found.setdefault((how, root), []).append(rank)

@@ -13,7 +13,7 @@ from rankandfile.source.registry.entry import Source
 from . import origins
 from .frame import Frame, called
 from .objects.called_later import Later
-from .objects.frameworks_own import handed_parameter, hook_parameter, outside
+from .objects.frameworks_own import given_by_framework, outside
 from .syntax import Path, text, word
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
@@ -54,7 +54,7 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
     found += _as_listener(ev, name, frame, path)
     if found:
         return join(found)
-    hooked = hook_parameter(frame.function, name) or handed_parameter(ev.objects, frame.function, name)
+    hooked = given_by_framework(ev.objects, frame.function, name)
     if isinstance(hooked, Source):
         return origins.from_table(hooked, ast.copy_location(ast.Name(name), frame.function.node), frame)
     return UNKNOWN

@@ -178,7 +178,7 @@ def _calls_of(function: Function, parameter: str) -> Iterator[tuple[Function, as
 
 
 #: What runs a function in another thread while its caller waits for it, and where that stands among the arguments.
-_IN_A_THREAD = {"to_thread": 0, "run_in_executor": 1, "run_sync": 0}
+IN_A_THREAD = {"to_thread": 0, "run_in_executor": 1, "run_sync": 0}
 
 
 def run_in_a_thread(index: Index, function: Function) -> Iterator[tuple[Site, ast.Call]]:
@@ -186,10 +186,10 @@ def run_in_a_thread(index: Index, function: Function) -> Iterator[tuple[Site, as
     named = (
         each
         for each in index.handed_over.get(function.name, ())
-        if last_name(each[0].call.func) in _IN_A_THREAD
+        if last_name(each[0].call.func) in IN_A_THREAD
     )
     for site, given in islice(named, MOST_SITES):
-        at = _IN_A_THREAD[last_name(site.call.func)]
+        at = IN_A_THREAD[last_name(site.call.func)]
         waits = isinstance(next(ancestors(site.function.module, site.call), None), ast.Await)
         if waits and given in site.call.args[at : at + 1] and function_of(site.function, given) is function:
             yield site, ast.copy_location(ast.Call(given, site.call.args[at + 1 :], []), site.call)

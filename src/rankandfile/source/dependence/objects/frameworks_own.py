@@ -21,7 +21,12 @@ def outside(cls: Class) -> list[str]:
     return [canonical(name) for name in sorted(external_bases(cls))]
 
 
-def hook_parameter(function: Function, name: str) -> str | Source | None:
+def given_by_framework(objects: Objects, function: Function, name: str) -> str | Source | None:
+    """What a framework gives a function of the program for this parameter: a class's name, or a kind of value."""
+    return _of_a_hook(function, name) or _of_a_function_handed(objects, function, name)
+
+
+def _of_a_hook(function: Function, name: str) -> str | Source | None:
     """What a framework gives a method of a class derived from one of its own: a class's name, or a kind of value."""
     if function.owner is None:
         return None
@@ -32,7 +37,7 @@ def hook_parameter(function: Function, name: str) -> str | Source | None:
     return None
 
 
-def handed_parameter(objects: Objects, function: Function, name: str) -> str | Source | None:
+def _of_a_function_handed(objects: Objects, function: Function, name: str) -> str | Source | None:
     """What a framework gives a function that it was handed: `Engine(step)` calls `step(engine, batch)`."""
     if name not in function.parameters:
         return None

@@ -15,7 +15,7 @@ from rankandfile.source.program.names import Class, imported_variable
 from rankandfile.source.program.scopes import binding_scope
 
 from .annotations import annotated_as
-from .frameworks_own import handed_parameter, hook_parameter
+from .frameworks_own import given_by_framework
 from .tables import iterated
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _parameter(objects: Objects, name: str, frame: Frame, depth: int, path: Path
         yield from annotated
         if any(isinstance(each.type, Class) for each in annotated):
             return
-    hooked = hook_parameter(frame.function, name) or handed_parameter(objects, frame.function, name)
+    hooked = given_by_framework(objects, frame.function, name)
     if isinstance(hooked, str) and not path:
         yield Instance(hooked, None, frame)
         return

@@ -16,6 +16,7 @@ from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import ancestors, dotted
+from rankandfile.source.effects.handed import IN_A_THREAD
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.lines.held_line import ends_itself
@@ -31,8 +32,6 @@ _MOST_BODIES, _DEEPEST = 400, 30
 _GROUPS = {"asyncio.TaskGroup", "anyio.create_task_group", "trio.open_nursery"}
 _STARTS = {"start_soon", "start"}
 """Methods of a group of tasks that take the function itself."""
-_THREADS = {"to_thread": 0, "run_in_executor": 1, "run_sync": 0}
-"""What runs a function in another thread, and where that stands among the arguments."""
 _LOCKS = {
     f"{package}.{kind}"
     for package in ("asyncio", "anyio", "trio")
@@ -174,8 +173,8 @@ class Waits:
         targets = targets_of(self._objects, Site(function, call))
         if targets and not isinstance(resolve(function, call.func), Class):
             self._of_bodies(targets, chain)
-        elif name in _THREADS:
-            runs = call.args[_THREADS[name]] if len(call.args) > _THREADS[name] else None
+        elif name in IN_A_THREAD:
+            runs = call.args[IN_A_THREAD[name]] if len(call.args) > IN_A_THREAD[name] else None
             self._add(Wait(chain, runs, function))
         elif (
             isinstance(call.func, ast.Attribute)
