@@ -14,9 +14,9 @@ from . import builtin, control, counted, failures, groups
 from .evaluate import Evaluator
 from .frame import Frame
 from .objects import Objects
-from .reaching_assignments import reaching
+from .reaching_assignments import is_filled
 from .reason import UNKNOWN, Reason, Step, reason_of
-from .syntax import KIND, LEN, argument, dotted
+from .syntax import KIND, LEN, argument
 from .value import Level
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "why_kind",
     "why_raised",
     "why_sorted",
-    "why_true",
 ]
 
 _EVALUATORS: WeakKeyDictionary[Program, Evaluator] = WeakKeyDictionary()
@@ -46,19 +45,7 @@ def why(program: Program, function: Function, condition: Condition | ast.expr) -
         if isinstance(condition, Condition):
             value = control.of_condition(evaluator, condition, frame)
         else:
-            value = evaluator.value(condition, frame, (LEN,) if _filled(condition, function) else ())
-    except RecursionError:
-        return UNKNOWN
-    return reason_of(value)
-
-
-def why_true(program: Program, function: Function, test: ast.expr) -> Reason:
-    """Why a test can come out differently on two ranks: an object may say itself whether it counts as true."""
-    evaluator = _evaluator(program)
-    frame = Frame(function)
-    try:
-        filled = _filled(test, function)
-        value = evaluator.value(test, frame, (LEN,)) if filled else evaluator.truth(test, frame)
+            value = evaluator.value(condition, frame, (LEN,) if is_filled(condition, function) else ())
     except RecursionError:
         return UNKNOWN
     return reason_of(value)
@@ -108,19 +95,6 @@ def why_sorted(program: Program, function: Function, call: ast.Call) -> Reason:
         return reason_of(builtin.key_of(_evaluator(program), key, call.args[0], Frame(function)))
     except RecursionError:
         return UNKNOWN
-
-
-def _filled(test: ast.expr, function: Function) -> bool:
-    """The truth of a list that things are added to is whether it has items, and not which."""
-    name = dotted(test) if isinstance(test, (ast.Name, ast.Attribute)) else None
-    if name is None:
-        return False
-    flow = reaching(function)
-    found = flow.of(name, flow.nodes(test))
-    empty = (ast.List, ast.Dict, ast.Set)
-    return any(d.how == "mutate" for d in found) and all(
-        d.how == "mutate" or isinstance(d.value, empty) for d in found
-    )
 
 
 def axes_of(program: Program, function: Function, group: ast.expr) -> frozenset[str] | None:

@@ -19,7 +19,7 @@ from .assignments import Definition
 from .frame import Frame
 from .index import index_of
 from .objects import Objects, kept_elsewhere, operators
-from .reaching_assignments import inner_storers, reaching, storers
+from .reaching_assignments import inner_storers, is_filled, reaching, storers
 from .syntax import (
     COMPREHENSIONS,
     EACH,
@@ -134,7 +134,7 @@ class Evaluator:
 
     def truth(self, e: ast.expr, frame: Frame) -> Value:
         """Whether it counts as true: an object may say so itself, and a container by whether anything is left in it."""
-        value = self.value(e, frame)
+        value = self.value(e, frame, (LEN,) if is_filled(e, frame.function) else ())
         if value.differs:
             return value
         if value.level == "uniform" and isinstance(e, (ast.Name, ast.Attribute)):

@@ -167,3 +167,16 @@ def storers(scope: Function, name: str) -> list[Function]:
     changers = changed_inside(module).get(name, ()) if isinstance(scope.node, ast.Module) else ()
     others = (f for f in module.functions if name in scope_of(f).declared or f in changers)
     return [scope, *(f for f in others if f is not scope)]
+
+
+def is_filled(test: ast.expr, function: Function) -> bool:
+    """The truth of a list that things are added to is whether it has items, and not which."""
+    name = dotted(test) if isinstance(test, (ast.Name, ast.Attribute)) else None
+    if name is None:
+        return False
+    flow = reaching(function)
+    found = flow.of(name, flow.nodes(test))
+    empty = (ast.List, ast.Dict, ast.Set)
+    return any(d.how == "mutate" for d in found) and all(
+        d.how == "mutate" or isinstance(d.value, empty) for d in found
+    )

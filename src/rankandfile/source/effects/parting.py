@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from rankandfile.source.dependence import Reason, why, why_true
+from rankandfile.source.dependence import Reason, why
 from rankandfile.source.flow.condition import Condition
 from rankandfile.source.flow.graph import Node
 from rankandfile.source.program.modules import Function
@@ -54,8 +54,4 @@ class Parting(Struct, frozen=True, eq=False, dict=True):
         """Why the decision can differ between ranks."""
         if self.known is not None:
             return self.known
-        program = self.function.module.program
-        node = self.condition.node
-        if self.condition.kind in ("if", "while", "boolop", "ifexp") and isinstance(node, ast.expr):
-            return why_true(program, self.function, node)
-        return why(program, self.function, self.condition)
+        return why(self.function.module.program, self.function, self.condition)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rankandfile.source.dependence import Reason, objects_of, why
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
-from rankandfile.source.program.places import SourcePlace, SourcePlaces
+from rankandfile.source.program.places import SourcePlace, SourcePlaces, place_in
 
 from .call_paths import CallPath, Stop
 from .made_from import handed_over
@@ -121,7 +121,7 @@ def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr,
 
 def _at(places: SourcePlaces, function: Function, value: ast.expr) -> Origin:
     module = function.module
-    place = SourcePlace(module.path, module, function, value.lineno)
+    place = place_in(function, value.lineno)
     text = module.lines[value.lineno - 1].strip()
     return Origin(place, value.lineno, text, why(places.program, function, value))
 
@@ -145,7 +145,7 @@ def _decided_inside(places: SourcePlaces, place: SourcePlace, value: ast.expr) -
     target = resolve(place.function, value.func) if isinstance(value, ast.Call) else None
     if not isinstance(target, Function) or isinstance(target.node, ast.Lambda):
         return None
-    inside = SourcePlace(target.module.path, target.module, target, target.first_line)
+    inside = place_in(target, target.first_line)
     for node in ast.walk(target.node):
         if isinstance(node, ast.If) and any(
             isinstance(n, ast.Return) for part in node.body for n in ast.walk(part)

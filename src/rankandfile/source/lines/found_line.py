@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from msgspec import Struct
 
 from rankandfile.model.case import Case
@@ -10,9 +12,10 @@ from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.flow import Condition
+from rankandfile.source.flow.condition import tested
 from rankandfile.source.one_rank.job import Job, job_of
 from rankandfile.source.one_rank.values import OneRank
-from rankandfile.source.program.modules import Program
+from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .call_paths import CallPaths
@@ -74,5 +77,8 @@ class Search:
             self._ranks[rank] = OneRank(self.program, rank, self.job, self.objects)
         return self._ranks[rank]
 
-    def why(self, place: SourcePlace, condition: Condition) -> Reason:
-        return why(self.program, place.function, condition)
+    def why(self, function: Function, asked: Condition | ast.expr) -> Reason:
+        """Why a condition, or an expression taken as one, can differ between ranks."""
+        if not isinstance(asked, Condition):
+            asked = tested(function.module.lines, asked.lineno, asked)
+        return why(self.program, function, asked)

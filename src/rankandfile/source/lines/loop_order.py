@@ -12,7 +12,7 @@ from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import COMPREHENSIONS, dotted
 from rankandfile.source.flow import Condition, Kind
 from rankandfile.source.program.modules import Function, Program
-from rankandfile.source.program.places import SourcePlace, SourcePlaces
+from rankandfile.source.program.places import SourcePlace, SourcePlaces, place_in
 
 from .arguments import Origin, assigned, called_name
 from .call_paths import CallPath
@@ -83,7 +83,7 @@ def _sorted_before(program: Program, function: Function, items: ast.expr) -> Ori
         if isinstance(value, ast.Call) and called_name(value) == "sorted" and value.args:
             reason = why_sorted(program, where, value)
             if reason.level == "varying":
-                place = SourcePlace(where.module.path, where.module, where, value.lineno)
+                place = place_in(where, value.lineno)
                 return Origin(place, value.lineno, where.module.lines[value.lineno - 1].strip(), reason)
             values.append((where, value.args[0], depth + 1))
         elif isinstance(value, ast.Call) and called_name(value) in _KEEP_THE_ORDER and value.args:

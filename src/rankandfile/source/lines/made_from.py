@@ -26,7 +26,7 @@ from rankandfile.source.flow import Condition, tested
 from rankandfile.source.flow.idle_statements import for_nothing
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import Class, method, resolve
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 from rankandfile.source.program.scopes import own_nodes
 
 _MOST, _FURTHEST = 80, 9
@@ -52,8 +52,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def place(self) -> SourcePlace:
-        module = self.function.module
-        return SourcePlace(module.path, module, self.function, self.line)
+        return place_in(self.function, self.line)
 
     @property
     def text(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.flow import deciding
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 
 from .arguments import assigned
 from .call_paths import Frame
@@ -51,7 +51,9 @@ def raised(search: Search, verdict: Verdict, rank: int) -> FoundLine | None:
     condition = condition_of_raise(place)
     if condition is None:
         return FoundLine(place, place.line, kind="raised")
-    return FoundLine(place, condition.line, condition.text, search.why(place, condition), kind="raised")
+    return FoundLine(
+        place, condition.line, condition.text, search.why(place.function, condition), kind="raised"
+    )
 
 
 def exited(search: Search, rank: int) -> FoundLine | None:
@@ -61,10 +63,12 @@ def exited(search: Search, rank: int) -> FoundLine | None:
     if found is None:
         return None
     function, statement, condition = found
-    place = SourcePlace(function.module.path, function.module, function, statement.lineno)
+    place = place_in(function, statement.lineno)
     if condition is None:
         return FoundLine(place, statement.lineno, kind="exited", story=_only_exit(search, place))
-    return FoundLine(place, condition.line, condition.text, search.why(place, condition), kind="exited")
+    return FoundLine(
+        place, condition.line, condition.text, search.why(place.function, condition), kind="exited"
+    )
 
 
 def _only_exit(search: Search, place: SourcePlace) -> str:
@@ -82,7 +86,7 @@ def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
     """The decision that lets only some ranks come to the place that the verdict names."""
     place = said(search, verdict)
     for condition in deciding(place.function, place.line, "end") if place is not None else ():
-        reason = search.why(place, condition) if place is not None else None
+        reason = search.why(place.function, condition) if place is not None else None
         if place is not None and reason is not None and reason.level == "varying":
             return FoundLine(place, condition.line, condition.text, reason, kind="place")
     return None
@@ -95,7 +99,7 @@ def begun_at(search: Search, verdict: Verdict) -> FoundLine | None:
     if site is None:
         return None
     where, line = site.function, site.call.lineno
-    at = SourcePlace(where.module.path, where.module, where, line)
+    at = place_in(where, line)
     return FoundLine(at, line, kind="begun", story=f"It is handed over to it at {at.at(line)}.")
 
 
@@ -124,7 +128,7 @@ def deadline(search: Search) -> FoundLine | None:
     if found is None:
         return None
     function, call = found
-    place = SourcePlace(function.module.path, function.module, function, call.lineno)
+    place = place_in(function, call.lineno)
     given = next(keyword.value for keyword in call.keywords if keyword.arg == "timeout")
     made = assigned(function, given, call.lineno)
     return FoundLine(place, made.lineno if made is not None else call.lineno, kind="place")

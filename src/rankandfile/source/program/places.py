@@ -45,6 +45,11 @@ class SourcePlace(Struct, frozen=True, dict=True):
         return f"{self.path.rsplit('/', 1)[-1]}:{line}"
 
 
+def place_in(function: Function, line: int) -> SourcePlace:
+    """A line of the tree itself, which no frame led to."""
+    return SourcePlace(function.module.path, function.module, function, line)
+
+
 class SourcePlaces:
     def __init__(self, tree: SourceTree, program: Program) -> None:
         self.tree = tree

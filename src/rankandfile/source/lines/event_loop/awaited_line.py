@@ -17,7 +17,7 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import innermost
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, method, resolve
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 
 from .given_back import calls, only_wait_of, skipped
 from .waits import Chain, Step, Wait, Waits
@@ -159,8 +159,7 @@ def _common(chains: Sequence[Chain]) -> Step | None:
 
 
 def _line(step: Step, story: str) -> FoundLine:
-    module = step.function.module
-    place = SourcePlace(module.path, module, step.function, step.node.lineno)
+    place = place_in(step.function, step.node.lineno)
     return FoundLine(place, place.line, kind="awaits", story=story)
 
 

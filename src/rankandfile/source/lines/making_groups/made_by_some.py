@@ -16,7 +16,7 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import standing
 from rankandfile.source.lines.of_one_rank import said
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 
 _MAKES = ("new_group", "new_subgroups", "new_subgroups_by_enumeration", "init_device_mesh")
 
@@ -81,4 +81,4 @@ def _name(call: ast.Call) -> str:
 
 
 def _place(function: Function, line: int) -> SourcePlace:
-    return SourcePlace(function.module.path, function.module, function, line)
+    return place_in(function, line)

@@ -22,12 +22,12 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 
 from .filters import filtered_alone
 from .left_out import upon
 from .pipeline import Stage, loops
-from .rounds import asked, counted_by_number, ends_early, leaves_out, of_own_data, said
+from .rounds import counted_by_number, ends_early, leaves_out, of_own_data, said
 from .ways_around import ways_around
 
 #: As many others at least say how many rounds there were to go.
@@ -151,8 +151,8 @@ def _line(
         else said(search, place.function, loop, odd, others)
     )
     text = without_comment(where.module.lines[node.lineno - 1].strip())
-    found = SourcePlace(where.module.path, where.module, where, node.lineno)
-    reason = search.why(found, asked(where, node))
+    found = place_in(where, node.lineno)
+    reason = search.why(where, node)
     at = place.at(loop.lineno)
     names = format_ranks([stage.rank for stage in others])
     who, are, have = ("rank", "is", "has") if len(others) == 1 else ("ranks", "are", "have")

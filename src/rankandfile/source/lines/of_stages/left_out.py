@@ -19,7 +19,7 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import place_in
 from rankandfile.source.program.scopes import own_nodes
 
 from .pipeline import Stage, left_message_out
@@ -84,7 +84,7 @@ def upon(function: Function, test: ast.If, reason: Reason | None, rank: int, sto
     """The test upon which the rank left a message out."""
     module = function.module
     return FoundLine(
-        SourcePlace(module.path, module, function, test.lineno),
+        place_in(function, test.lineno),
         test.lineno,
         without_comment(module.lines[test.lineno - 1].strip()),
         reason,

@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import JUMPS, ancestors, spans
-from rankandfile.source.flow.condition import Condition, tested
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
-from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes, returned_values
 
 from .pipeline import Stage
@@ -69,10 +67,7 @@ def _can_take(
         return True
     # Where all the others are in it, and its number is the same for all, it is not what the one went over.
     lines = [frame.line for stage in others for frame in stage.path if is_in(search, frame, maker)]
-    same = all(
-        search.why(SourcePlace(f.module.path, f.module, f, part.lineno), asked(f, part)).level == "uniform"
-        for f, part in _counts(search, maker, way.iter)
-    )
+    same = all(search.why(f, part).level == "uniform" for f, part in _counts(search, maker, way.iter))
     return not (same and len(lines) == len(others) and all(spans(way, line) for line in lines))
 
 
@@ -84,7 +79,7 @@ def is_in(search: Search, frame: Frame, maker: Function) -> bool:
 def of_own_data(search: Search, function: Function, loop: ast.For, stage: Stage) -> bool | None:
     """Whether its own data say how often it goes round, or a number that is the same for all; None: not known."""
     where, node = said(search, function, loop, stage, ())
-    reason = search.why(SourcePlace(where.module.path, where.module, where, node.lineno), asked(where, node))
+    reason = search.why(where, node)
     own = reason.level in ("varying", "axes") and reason.source in _OWN
     return True if own else False if reason.level == "uniform" else None
 
@@ -97,9 +92,7 @@ def counted_by_number(
     unknown = False
     for where, part in _counts(search, function, items):
         values = {search.one_rank(stage.rank).of(part, where) for stage in stages}
-        reason = search.why(
-            SourcePlace(where.module.path, where.module, where, part.lineno), asked(where, part)
-        )
+        reason = search.why(where, part)
         if len(values) > 1 or reason.level == "axes" or reason.source == "rank_api":
             return True
         unknown |= reason.level == "unknown"
@@ -129,10 +122,6 @@ def _counts(search: Search, function: Function, items: ast.expr) -> Iterator[tup
                 yield from ((maker, each) for each in node.args)
 
 
-def asked(function: Function, part: ast.expr) -> Condition:
-    return tested(function.module.lines, part.lineno, part)
-
-
 def bare(items: ast.expr) -> ast.expr:
     while isinstance(items, ast.Call) and called_name(items) in _AS_OFTEN and items.args:
         items = items.args[0]
@@ -158,8 +147,7 @@ def ends_early(search: Search, function: Function, loop: ast.For) -> list[ast.ex
         if not isinstance(node, ast.If):
             continue
         leaves = any(isinstance(each, (ast.Break, ast.Return)) for each in (*node.body, *node.orelse))
-        where = SourcePlace(function.module.path, function.module, function, node.lineno)
-        if leaves and search.why(where, asked(function, node.test)).level in ("varying", "axes"):
+        if leaves and search.why(function, node.test).level in ("varying", "axes"):
             found.append(node.test)
     return found
 
@@ -169,8 +157,7 @@ def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
     for node in ast.walk(loop):
         if not isinstance(node, ast.If):
             continue
-        where = SourcePlace(function.module.path, function.module, function, node.lineno)
-        reason = search.why(where, asked(function, node.test))
+        reason = search.why(function, node.test)
         if all(quiet(function, step) for step in (*node.body, *node.orelse)):
             continue
         skips = any(isinstance(each, ast.Continue) for arm in (node.body, node.orelse) for each in arm)

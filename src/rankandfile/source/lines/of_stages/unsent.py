@@ -13,12 +13,10 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
 
 from .left_out import upon
 from .pipeline import left_message_out
-from .rounds import asked
 from .ways_around import arms_without
 
 Around: TypeAlias = dict[tuple[Function, ast.If], Reason | None]
@@ -51,8 +49,7 @@ def around(search: Search, function: Function, line: int, rank: int) -> Around:
     for node in own_nodes(function):
         if not isinstance(node, ast.If) or not [*arms_without(function, node, line)]:
             continue
-        where = SourcePlace(function.module.path, function.module, function, node.lineno)
-        reason = search.why(where, asked(function, node.test))
+        reason = search.why(function, node.test)
         if reason.level != "uniform" and search.one_rank(rank).outcomes(node.test, function) >= {False, True}:
             # That the number of the rank is in it too is not what changed.
             found[function, node] = None if reason.source == "rank_api" else reason

@@ -10,11 +10,10 @@ from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.syntax import ancestors, spans
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
 
 from .pipeline import Stage
-from .rounds import asked, quiet
+from .rounds import quiet
 
 _JUMPS = (ast.Continue, ast.Return, ast.Break)
 _SENDS = {"send", "isend", "batch_isend_irecv", "P2POp", "send_object_list"}
@@ -76,8 +75,7 @@ def _can_go(
     search: Search, function: Function, node: ast.If, outcome: bool, owing: Stage, waiter: Stage
 ) -> Reason | None:
     """Why the test may come out so on the one and not on the other, by no number of a rank; None: it may not."""
-    where = SourcePlace(function.module.path, function.module, function, node.lineno)
-    reason = search.why(where, asked(function, node.test))
+    reason = search.why(function, node.test)
     if reason.level == "uniform" or reason.source == "rank_api":
         return None
     if outcome not in search.one_rank(owing.rank).outcomes(node.test, function):

@@ -23,7 +23,7 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import Going, handed_out
 from rankandfile.source.lines.made_from import Entry, answers, enters
 from rankandfile.source.program.names import enclosing_class, method, resolve
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 
 from .items_behind import loop_of, loops_behind
 from .put_in import PutIn, put_in
@@ -85,7 +85,7 @@ def _items(
     text = without_comment(place.module.lines[loop.line - 1].strip())
     again = Condition(loop.line, text, "for", "another round", "exhausted", loop.items)
     found = FoundLine(place, loop.line, text, divergence=divergence, kind="items", story=story)
-    reason = search.why(place, again)
+    reason = search.why(place.function, again)
     # An order that is another in every process is no matter of who put more in.
     ordered = reason.source in ORDERS
     more = None if ordered else put_in(search.program, search.objects, place, loop.items)
@@ -97,7 +97,7 @@ def _items(
 def _put_in(search: Search, found: FoundLine, more: PutIn) -> FoundLine:
     """The line that fills what the loop goes over where one item can take another's place, else the test around it."""
     file, line = more.around.module.path, more.test.lineno
-    place = SourcePlace(file, more.around.module, more.around, line)
+    place = place_in(more.around, line)
     text = without_comment(more.around.module.lines[line - 1].strip())
     story = (
         f"{found.story} More is put into what it goes over upon `{text}` ({file.rsplit('/', 1)[-1]}:{line})"

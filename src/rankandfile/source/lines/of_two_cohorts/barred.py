@@ -16,13 +16,12 @@ from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.returned import main_only
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
-from rankandfile.source.flow import tested
 from rankandfile.source.lines.call_paths import first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 from rankandfile.source.program.scopes import own_nodes
 
 from .two_ways import sides_of
@@ -98,14 +97,14 @@ def _line(
         without_comment(lines[test.lineno - 1].strip()),
         f"{place.at(test.lineno)}",
     )
-    reason = search.why(place, tested(lines, test.lineno, test.test))
+    reason = search.why(place.function, test.test)
     inside = next((each for each in further if each is not None and each.known), None)
     put = _decorator(place.function, inside.function) if inside is not None else None
     if inside is not None and put is not None:
         place, line = inside, put.lineno
     else:
         line = test.lineno
-    named = SourcePlace(place.path, place.module, place.function, line)
+    named = place_in(place.function, line)
     return _of_side(divergence, side, named, reason, f"`{text}` ({at})")
 
 
@@ -114,7 +113,7 @@ def _behind(divergence: CodeDivergence, side: Side, place: SourcePlace, decorato
     line, file = decorator.lineno, place.path.rsplit("/", 1)[-1]
     text = without_comment(place.module.lines[line - 1].strip())
     words = f"`{text}` lets the main process alone into {place.function.name}() ({file}:{line})"
-    named = SourcePlace(place.path, place.module, place.function, line)
+    named = place_in(place.function, line)
     reason = Reason(level="varying", source="rank_api", sentence=words)
     return _of_side(divergence, side, named, reason, f"`{text}` ({place.at(line)})")
 

@@ -20,7 +20,7 @@ from rankandfile.source.flow import tested
 from rankandfile.source.lines.arguments import assigned
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function, Module
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import place_in
 
 _TESTS = ("if", "while", "ifexp", "boolop")
 
@@ -46,7 +46,7 @@ def changed_upon(search: Search, found: FoundLine) -> FoundLine | None:
         # Who reads the class reads both: the test is the line, and the other is told with it. So is it of
         # `exhausted or reduce(x)`: the call is left out by the very line that makes it.
         return replace(found, story=story)
-    place = SourcePlace(module.path, module, function, line)
+    place = place_in(function, line)
     return replace(found, place=place, line=line, condition=text, reason=reason, kind="changed", story=story)
 
 
@@ -59,7 +59,7 @@ def thing(search: Search, found: FoundLine) -> FoundLine:
         module, function, test = asked
         line, reason = _found_out(search, function, test)
         text = without_comment(module.lines[line - 1].strip())
-        place = SourcePlace(module.path, module, function, line)
+        place = place_in(function, line)
         found = replace(found, place=place, line=line, condition=text, reason=reason)
     upon = f"`{found.condition}` ({found.at})"
     story = f"One thing more was put into what it goes over, or was not, upon {upon}."

@@ -17,14 +17,13 @@ from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import text
 from rankandfile.source.files.text import without_comment
-from rankandfile.source.flow.condition import tested
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, external_bases, method, resolve
-from rankandfile.source.program.places import SourcePlace, in_loop
+from rankandfile.source.program.places import in_loop, place_in
 from rankandfile.source.program.scopes import own_nodes
 
 from .fresh_tensors import GivenUp, given_up
@@ -183,8 +182,8 @@ def _line(
     search: Search, divergence: CodeDivergence, side: Side, function: Function, one: GivenUp
 ) -> FoundLine | None:
     line = one.test.lineno
-    place = SourcePlace(function.module.path, function.module, function, line)
-    reason = search.why(place, tested(function.module.lines, line, one.test))
+    place = place_in(function, line)
+    reason = search.why(function, one.test)
     if reason.level == "uniform" or (reason.level == "unknown" and _of_the_mode(one.test)):
         return None
     sides = sides_of(search, divergence)

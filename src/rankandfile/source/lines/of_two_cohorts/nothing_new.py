@@ -13,7 +13,7 @@ from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import place_in
 from rankandfile.source.registry.tables import TABLE
 
 
@@ -46,6 +46,6 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
                 f"something was added since it asked last: on {ranks_in_words(divergence.culprit)} it need not have."
             )
             text = without_comment(module.lines[upon.line - 1].strip())
-            at = SourcePlace(module.path, module, function, upon.line)
+            at = place_in(function, upon.line)
             return FoundLine(at, upon.line, text, reason, divergence, kind="anew", story=story)
     return None

@@ -22,7 +22,7 @@ from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.flow import tested
 from rankandfile.source.program.modules import Function, Program
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 
 from .filled_collection import added_to, attributes
 
@@ -51,7 +51,7 @@ def put_in(program: Program, objects: Objects, place: SourcePlace, asked: ast.ex
                     lines = site.function.module.lines
                     reason = why(program, site.function, tested(lines, test.lineno, test.test))
                     if reason.level == "varying":
-                        store = SourcePlace(function.module.path, function.module, function, node.lineno)
+                        store = place_in(function, node.lineno)
                         return PutIn(store, _keyed(node), site.function, test, reason)
                 if site.function not in seen and depth < _FURTHEST:
                     seen.add(site.function)

@@ -13,7 +13,6 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.syntax import ancestors, dotted, spans
 from rankandfile.source.files.text import without_comment
-from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import called_name, calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.divergence import CodeDivergence
@@ -21,7 +20,7 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.implied_collectives import implicit
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import method, resolve
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 from rankandfile.source.program.scopes import own_nodes
 
 _CONTEXTS = {"no_sync"}
@@ -72,9 +71,8 @@ def _around(search: Search, place: SourcePlace | None) -> Iterator[FoundLine]:
             if test is not None:
                 test = _worked_out(function, test)
                 text = without_comment(function.module.lines[test.lineno - 1].strip())
-                at = SourcePlace(function.module.path, function.module, function, test.lineno)
-                condition = Condition(test.lineno, text, "if", "taken", "not taken", test)
-                yield FoundLine(at, test.lineno, text, search.why(at, condition))
+                at = place_in(function, test.lineno)
+                yield FoundLine(at, test.lineno, text, search.why(function, test))
 
 
 def _worked_out(function: Function, test: ast.expr) -> ast.expr:

@@ -21,7 +21,7 @@ from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, method, resolve
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import place_in
 
 _ON_ITS_PLACE = ("", "rank_api")
 _VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
@@ -53,7 +53,7 @@ def renewed(search: Search, divergence: CodeDivergence, cause: str) -> FoundLine
         reason = why(search.program, where, tested(where.module.lines, test.lineno, test.test))
         if reason.level == "varying" and _of_nothing_else(search, where, d.value):
             line = test.lineno
-            at = SourcePlace(where.module.path, where.module, where, line)
+            at = place_in(where, line)
             story = f"`{dotted(held)}`, which the argument is taken from, is made anew by some ranks only."
             text = where.module.lines[line - 1].strip()
             return FoundLine(at, line, text, reason, divergence, kind="renewed", story=story)

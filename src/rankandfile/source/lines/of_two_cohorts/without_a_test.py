@@ -86,7 +86,10 @@ def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | No
             continue
         where, handler = caught
         text = without_comment(where.module.lines[handler.lineno - 1].strip())
-        reasons = (search.why(where, keeps(handler, text)), *_raised_on_the_way(search, place, branching))
+        reasons = (
+            search.why(where.function, keeps(handler, text)),
+            *_raised_on_the_way(search, place, branching),
+        )
         again = divergence.culprit.path[: branching.depth] == branching.outer
         # Whoever came by the same way once more, and had left in the middle, was thrown out, whatever for.
         reason = next((one for one in reasons if one.level == "varying"), reasons[0] if again else None)
@@ -105,5 +108,5 @@ def _raised_on_the_way(search: Search, place: SourcePlace, branching: Branching)
     """Why a call may have raised between where the side left and where the other went on; a `raise` of the program
     itself first."""
     calls = conditions_of(place.function, branching, raising=True)
-    reasons = [search.why(place, condition) for condition in calls]
+    reasons = [search.why(place.function, condition) for condition in calls]
     return sorted(reasons, key=lambda reason: reason.source == "exception")

@@ -28,7 +28,7 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, enclosing_class
-from rankandfile.source.program.places import SourcePlace
+from rankandfile.source.program.places import SourcePlace, place_in
 from rankandfile.source.program.scopes import own_nodes
 
 _DATASETS = {"torch.utils.data.Dataset", "torch.utils.data.IterableDataset"}
@@ -127,7 +127,7 @@ def _taken(search: Search, functions: Iterable[Function]) -> Iterator[tuple[Lock
             for taken in _takes(node):
                 lock = _lock(function, taken)
                 if lock is not None and _LOCKS & set(search.objects.externals(taken, Frame(function))):
-                    yield lock, SourcePlace(function.module.path, function.module, function, taken.lineno)
+                    yield lock, place_in(function, taken.lineno)
 
 
 def _takes(node: ast.AST) -> list[ast.expr]:

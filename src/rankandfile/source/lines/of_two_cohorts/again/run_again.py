@@ -24,7 +24,7 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.reachability import Reachability
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, resolve
-from rankandfile.source.program.places import SourcePlace, in_loop
+from rankandfile.source.program.places import SourcePlace, in_loop, place_in
 
 
 @heuristic("run again by a wrapper", "a function that a wrapper ran again is tried again by its decorator")
@@ -92,7 +92,7 @@ def _found(
     text = without_comment(place.module.lines[decorator.lineno - 1].strip())
     story = f"Its decorator ran {place.function.name} once more on {ranks_in_words(divergence.culprit)}."
     reason = _raised_in(search, place, path[depth], len(path) - 1 == depth)
-    at = SourcePlace(place.path, place.module, place.function, decorator.lineno)
+    at = place_in(place.function, decorator.lineno)
     return FoundLine(at, decorator.lineno, text, reason, divergence, kind="again", story=story)
 
 
@@ -134,5 +134,5 @@ def _raised_in(search: Search, place: SourcePlace, frame: Frame, innermost: bool
     called = None if innermost else ""
     left = Branching(frame, Stop(frame.line, called or None), Stop(place.function.last_line), "end", 0, 0, ())
     calls = sorted(conditions_of(place.function, left, raising=True), key=lambda condition: condition.line)
-    reasons = (search.why(place, condition) for condition in calls)
+    reasons = (search.why(place.function, condition) for condition in calls)
     return next((reason for reason in reasons if reason.level == "varying"), None)
