@@ -127,7 +127,8 @@ def place(verdict: Verdict) -> str:
 def points_at_missing_call(verdict: Verdict) -> bool:
     """Whether the verdict's place is no condition but that of a call which the culprits never made."""
     where, named = verdict.location, {one.rank for one in verdict.named}
-    if where is None or where.condition or not named:
+    kind = verdict.divergence.kind if verdict.divergence is not None else None
+    if where is None or where.condition or not named or kind == "swapped":
         return False
     spot = (base_name(where.file), where.line)
     missed = [
@@ -135,8 +136,7 @@ def points_at_missing_call(verdict: Verdict) -> bool:
         for one in verdict.claims
         if isinstance(one, NeverIssued | LeftOut) and one.file and (base_name(one.file), one.line) == spot
     ]
-    skipped = verdict.divergence is not None and verdict.divergence.kind == "skipped"
-    if skipped or any(named & set(parse_ranks(one.ranks)) for one in missed):
+    if kind == "skipped" or any(named & set(parse_ranks(one.ranks)) for one in missed):
         return True
     theirs = others = False
     for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():

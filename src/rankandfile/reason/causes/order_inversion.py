@@ -99,7 +99,7 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} first"),
         divergence=in_document.divergence(facts, p, "swapped"),
-        location=thread or lookup.location_of(facts, p.came),
+        location=thread.call if thread else lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a branch on which the minority's order is the right one",
     )
@@ -210,7 +210,7 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]),
             who + threads.in_words(thread),
         ),
-        location=thread,
+        location=thread.call if thread else None,
         culprits=culprits,
         doing=dict.fromkeys(culprits, "in the circle"),
         divergence=in_document.circle(facts, wait_end, out_of_order),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import polars as pl
+from msgspec import Struct
 
 from rankandfile.model.diagnosis import Location
 from rankandfile.reason import lookup
@@ -17,8 +18,17 @@ _BEGINS = re.compile(
 )
 
 
-def begun_at(facts: WaitFacts, row: lookup.Row | None) -> Location | None:
-    """The program's own outermost line in the thread that made the call; None where it is none that Python began."""
+class InThread(Struct, frozen=True):
+    """A call that a thread made which Python began."""
+
+    begins: Location
+    """The program's own outermost line in that thread."""
+    call: Location
+    """The line of the call."""
+
+
+def in_thread(facts: WaitFacts, row: lookup.Row | None) -> InThread | None:
+    """None where the call was made in no thread that Python began."""
     number = row["stack"] if row is not None else None
     if number is None:
         return None
@@ -31,18 +41,20 @@ def begun_at(facts: WaitFacts, row: lookup.Row | None) -> Location | None:
     if at is None or not _BEGINS.search(str(at["file"])):
         return None
     function, file, line = own[0]
-    return Location(file=file, line=line, function=function)
+    begins = Location(file=file, line=line, function=function)
+    return InThread(begins=begins, call=lookup.location_of(facts, row) or begins)
 
 
-def of_another_thread(facts: WaitFacts, *rows: lookup.Row | None) -> Location | None:
-    """Where a thread begins that made one of the calls, and another thread the other; None where one made them all."""
-    begun = [begun_at(facts, row) for row in rows]
-    first = next((at for at in begun if at is not None), None)
-    return first if len({at and (at.file, at.function) for at in begun}) > 1 else None
+def of_another_thread(facts: WaitFacts, *rows: lookup.Row | None) -> InThread | None:
+    """Of calls that a thread made, and another thread the others, the first; None where one thread made them all."""
+    made = [in_thread(facts, row) for row in rows]
+    first = next((one for one in made if one is not None), None)
+    return first if len({one and (one.begins.file, one.begins.function) for one in made}) > 1 else None
 
 
-def in_words(at: Location | None) -> str:
-    if at is None:
+def in_words(thread: InThread | None) -> str:
+    if thread is None:
         return ""
+    at = thread.begins
     place = f"{lookup.short_file(at.file or '')}:{at.line}"
     return f" Two threads of a rank make them, and which comes first is chance: one begins in {at.function}, {place}."

@@ -55,7 +55,9 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         if found is not None:
             return found
     if verdict.cause == "order_inversion" and (begun := begun_at(search, verdict)) is not None:
-        return begun
+        # Items that came in another order say more than that a thread makes the calls.
+        ordered = diverged(search, verdict)
+        return ordered if ordered is not None and ordered.kind == "order" else begun
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
     found = found or owed_in_circle(search, verdict) or diverged(search, verdict)

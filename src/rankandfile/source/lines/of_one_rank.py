@@ -14,7 +14,7 @@ from .exception_origin import condition_of_raise
 from .found_line import FoundLine, Search
 from .held_line import innermost, standing
 from .program_exit import deadline_of, exit_of
-from .threads.handed_on import handed_over_at
+from .threads.handed_on import way_before
 from .threads.inherited_lock import inherited_lock
 
 
@@ -22,9 +22,20 @@ def held(search: Search, rank: int) -> FoundLine | None:
     """The line that a rank's host is held at."""
     found = standing(search.places, search.paths, rank)
     if found is None:
-        return inherited_lock(search) if search.paths.waits_for_worker(rank) else None
+        return _waits_for_worker(search, rank)
     waits = awaited_line(search, rank, found.place)
     return waits or FoundLine(found.place, found.line, found.condition, kind="held")
+
+
+def _waits_for_worker(search: Search, rank: int) -> FoundLine | None:
+    """It is held in a process that makes the next item, which nobody took the stack of: what may hold that one, or the
+    line of the program that waits for the item."""
+    if not search.paths.waits_for_worker(rank):
+        return None
+    place = innermost(search.places, search.paths.now(rank))
+    return inherited_lock(search) or (
+        FoundLine(place, place.line, kind="held") if place is not None else None
+    )
 
 
 def remaining(search: Search, rank: int) -> FoundLine | None:
@@ -93,14 +104,16 @@ def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
 
 
 def begun_at(search: Search, verdict: Verdict) -> FoundLine | None:
-    """Where the function in which a thread begins is handed over to it, if that is one place of the program."""
-    place = said(search, verdict)
-    site = handed_over_at(search, place.function) if place is not None else None
-    if site is None:
+    """A call that a thread makes, and where its work is handed over to that thread."""
+    place = named_by(search, verdict)
+    ranks = sorted({one.rank for one in verdict.named} | set(parse_ranks(verdict.victims)))
+    made = (made for rank in ranks for made in search.paths.calls(rank))
+    paths = [each.path for each in made if place is not None and place in map(search.places.find, each.path)]
+    before = way_before(search, paths[-1]) if paths else ()
+    if place is None or not before:
         return None
-    where, line = site.function, site.call.lineno
-    at = place_in(where, line)
-    return FoundLine(at, line, kind="begun", story=f"It is handed over to it at {at.at(line)}.")
+    at = f"{before[-1].file.rsplit('/', 1)[-1]}:{before[-1].line}"
+    return FoundLine(place, place.line, kind="begun", story=f"What the thread does is handed over at {at}.")
 
 
 def went_to(search: Search, verdict: Verdict) -> FoundLine | None:
@@ -109,7 +122,9 @@ def went_to(search: Search, verdict: Verdict) -> FoundLine | None:
     place, named = verdict.location, {one.rank for one in verdict.culprits}
     if place is None or place.line is None:
         return None
-    cohorts = verdict.divergence.cohorts if verdict.divergence is not None else ()
+    # Where all make the same calls in another order, each makes the call that it names.
+    swapped = verdict.divergence is None or verdict.divergence.kind == "swapped"
+    cohorts = () if swapped or verdict.divergence is None else verdict.divergence.cohorts
     made_there = [
         parse_ranks(cohort.ranks)
         for cohort in cohorts
@@ -117,9 +132,8 @@ def went_to(search: Search, verdict: Verdict) -> FoundLine | None:
     ]
     if not all(named & set(ranks) for ranks in made_there):
         return None
-    frame = Frame((place.function or "").rsplit(".", 1)[-1], place.file, place.line)
-    found = search.places.find(frame)
-    return FoundLine(found, found.line) if found is not None and found.known else None
+    found = named_by(search, verdict)
+    return FoundLine(found, found.line) if found is not None else None
 
 
 def deadline(search: Search) -> FoundLine | None:
@@ -135,13 +149,19 @@ def deadline(search: Search) -> FoundLine | None:
 
 
 def said(search: Search, verdict: Verdict) -> SourcePlace | None:
+    """The place that the verdict itself names, in the tree, where it is that of no call."""
+    cohorts = verdict.divergence.cohorts if verdict.divergence is not None else []
+    calls = [cohort.call for cohort in cohorts if cohort.call is not None]
+    said = verdict.location
+    if said is None or any((call.file, call.line) == (said.file, said.line) for call in calls):
+        return None
+    return named_by(search, verdict)
+
+
+def named_by(search: Search, verdict: Verdict) -> SourcePlace | None:
     """The place that the verdict itself names, in the tree."""
     said = verdict.location
     if said is None or said.line is None:
-        return None
-    cohorts = verdict.divergence.cohorts if verdict.divergence is not None else []
-    calls = [cohort.call for cohort in cohorts if cohort.call is not None]
-    if any((call.file, call.line) == (said.file, said.line) for call in calls):
         return None
     place = search.places.find(Frame((said.function or "").rsplit(".", 1)[-1], said.file, said.line))
     return place if place is not None and place.known else None

@@ -69,6 +69,7 @@ _FROM = {
     "counted": "Who belongs to it is worked out by each rank alone in",
     "items": "Which of the two comes first is decided by",
     "flag": "It is stored upon",
+    "ended": "That is",
     "logged": "How many values a rank logs is decided by",
     "share": "Each rank's share of the data comes from",
 }

@@ -41,6 +41,17 @@ class Flag(Struct, frozen=True):
     """The rank on which it is set is the one that is not inside."""
 
 
+class Ender(Struct, frozen=True):
+    """What ends a framework's loop on one rank, and asks no other."""
+
+    words: str
+    """As in "Ignite `words`"."""
+    inside: frozenset[str]
+    """Functions of the framework that a rank in the loop is inside of."""
+    upon: Source | None = None
+    """What a handler asks; None: what stands around the call, or nothing is known of it."""
+
+
 class Table(Struct, frozen=True):
     """What one framework's names mean. Names are dotted; `a.B.m` is the method or property `m` of class `a.B`."""
 
@@ -81,6 +92,8 @@ class Table(Struct, frozen=True):
     """Other places that a name can be imported from -> the name of the tables; prefixes."""
     flags: dict[str, Flag] = field(default_factory=dict)
     """Attribute that a callback may store into -> what the framework does upon it."""
+    ends: dict[str, Ender] = field(default_factory=dict)
+    """Class of a framework's handlers, or method of its loop, that ends the loop on the rank that comes to it."""
     hooks: dict[str, dict[str, str | Source]] = field(default_factory=dict)
     """Base class -> the names of its hooks' parameters, and the class or the kind of value that each is given."""
     handed: dict[str, tuple[str | Source, ...]] = field(default_factory=dict)

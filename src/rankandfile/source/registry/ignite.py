@@ -1,14 +1,24 @@
 """Ignite: `idist`, which wraps torch's calls, and engines, which give each batch to a function that they are handed."""
 
-from .entry import Sanitiser, Source, Table
+from .entry import Ender, Sanitiser, Source, Table
 
 _D, _E, _M = "ignite.distributed", "ignite.engine.Engine", "ignite.metrics.Metric"
 _RANK = Source("rank_api", "the rank's own number")
 _LOCAL = Source("local_data", "made from this rank's batches only")
 _STEP = (_E, _LOCAL)
+_ROUND = frozenset({"_run_once_on_dataset_as_gen", "_run_once_on_dataset_legacy", "_run_once_on_dataset"})
+_NAN = Source("local_data", "what this rank's own batch came to")
+_LIMIT = Source("clock", "the clock of this rank")
 
 TABLE = Table(
     handed={_E: _STEP},
+    ends={
+        f"{_E}.terminate": Ender("ends its run", _ROUND),
+        f"{_E}.terminate_epoch": Ender("ends its epoch", _ROUND),
+        "ignite.handlers.TerminateOnNan": Ender("ends its run", _ROUND, _NAN),
+        "ignite.handlers.TimeLimit": Ender("ends its run", _ROUND, _LIMIT),
+        "ignite.handlers.EarlyStopping": Ender("ends its run", _ROUND),
+    },
     sources={
         **{f"{_D}.{name}": _RANK for name in ("get_rank", "get_local_rank", "get_node_rank")},
         f"{_E}.state.batch": _LOCAL,
@@ -43,6 +53,9 @@ TABLE = Table(
     ),
     families={"ignite.metrics": _M},
     aliases={
+        "ignite.handlers.terminate_on_nan": "ignite.handlers",
+        "ignite.handlers.time_limit": "ignite.handlers",
+        "ignite.handlers.early_stopping": "ignite.handlers",
         "ignite.engine.engine.Engine": _E,
         "ignite.distributed.utils": _D,
         "ignite.distributed.auto": _D,

@@ -31,6 +31,7 @@ from rankandfile.source.registry.entry import Flag
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .another_callee import at
+from .ended_by import ended_by
 
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 2}
 _LOADERS = {
@@ -65,6 +66,8 @@ def through_framework(search: Search, divergence: CodeDivergence) -> FoundLine |
     best = min(found, key=lambda each: _LEVELS[each.reason.level] if each.reason else 9, default=None)
     if best is not None and best.reason is not None and best.reason.level != "unknown":
         return best
+    if best is None and (ended := ended_by(search, divergence)) is not None:
+        return ended
     shared = _share(search, divergence) if _one_alone(_STEPS, one, other) else None
     return shared or best
 
