@@ -25,6 +25,7 @@ from .barred import barred
 from .compared_ranks import divergences
 from .decided import decided
 from .filled_collection import attributes, filling_methods
+from .inside_framework import inside_framework
 from .items_behind import loops_behind
 from .one_call import argument, together
 from .two_ways import branchings_of, sides_of
@@ -88,7 +89,10 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
             return shown
     if best is not None and chosen is not None:
         return decided(search, _filled_elsewhere(search, chosen) or best, chosen)
-    if same is None and (shown := in_plain_sight(search, found)) is not None:
+    if (
+        same is None
+        and (shown := inside_framework(search, found) or in_plain_sight(search, found)) is not None
+    ):
         return shown
     if same is not None:
         return argument(search, verdict, same)
