@@ -346,7 +346,7 @@ def test_a_wait_without_a_limit_among_other_things_of_a_loop_is_itself_what_hold
     assert place(found.location) == run.marked
 
 
-def test_calls_of_a_thread_are_located_where_the_work_is_handed_over_to_it() -> None:
+def test_calls_of_a_thread_are_located_and_told_with_where_the_work_is_handed_over_to_it() -> None:
     text = """
         import torch.distributed as dist
         from concurrent.futures import ThreadPoolExecutor
@@ -356,10 +356,10 @@ def test_calls_of_a_thread_are_located_where_the_work_is_handed_over_to_it() -> 
                 self.pool = ThreadPoolExecutor(1)
 
             def save(self, step):
-                self.pool.submit(self._persist, step).result()  # <-
+                self.pool.submit(self._persist, step).result()
 
             def _persist(self, step):
-                dist.all_gather(step)
+                dist.all_gather(step)  # <-
 
             def main(self):
                 for step in range(3):
@@ -371,11 +371,11 @@ def test_calls_of_a_thread_are_located_where_the_work_is_handed_over_to_it() -> 
     run = play(train=text)
     verdict = verdict_of(run, 1, "order_inversion")
     verdict.location = Location(
-        file="/workspace/train/train.py", line=remarked(run.files["train.py"], "<-") + 3, function="_persist"
+        file="/workspace/train/train.py", line=run.marked[1], function="_persist"
     )
     found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     assert place(found.location) == run.marked
-    assert f"handed over to it at train.py:{run.marked[1]}" in found.sentence
+    assert f"handed over at train.py:{run.marked[1] - 3}" in found.sentence
 
 
 @pytest.mark.parametrize("cause", ["killed", "gpu_error", "network_stalled"])

@@ -161,7 +161,10 @@ def _goes_silently(
     made in them before: its next one is elsewhere."""
     if depth >= min(len(before), len(by)) or before[depth][:2] != by[depth][:2] or side == before:
         return True
-    return any(reachability.leaves_without(frame, frame.line) for frame in before[depth:])
+    if any(reachability.leaves_without(frame, frame.line) for frame in before[depth:]):
+        return True
+    # What raised before it came to the call, and was caught in one of the functions around, comes out silently too.
+    return any(reachability.swallows(frame) for frame in before[depth:-1])
 
 
 def _passed(

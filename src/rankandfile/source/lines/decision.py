@@ -24,12 +24,12 @@ from rankandfile.source.program.places import SourcePlace, SourcePlaces
 from .branchings import Branching
 from .conditions_between import by_raising_alone, conditions_of
 from .exception_origin import ends_the_program
-from .operands import told_apart
+from .operands import by_the_count, told_apart
 
 MOST_BRANCHINGS = 40
 #: How much has to be supposed for a decision to have led ranks apart: that it can differ, where that is not shown;
-#: that a loop, which mostly ends for all at once, did not; that loops further out came round; that a side came by; that
-#: a call on one of its ways raised, where both lead to the same otherwise.
+#: that a loop, or a count of rounds, which mostly comes to its end for all at once, did not; that loops further out came
+#: round; that a side came by; that a call on one of its ways raised, where both lead to the same otherwise.
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
 _LOOP, _ROUND, _GUESS, _RAISING = 2, 1, 1, 1
 #: More than this is no answer, and so many loops that come round without a call are no explanation.
@@ -120,7 +120,7 @@ def decisions(
                 reason = UNKNOWN
             supposed = (
                 _LEVELS[reason.level]
-                + _LOOP * (condition.kind == "for")
+                + _LOOP * (condition.kind == "for" or (reason.level == "unknown" and _in_step(condition)))
                 + _ROUND * branching.rounds
                 + _GUESS * branching.guessed
                 + _RAISING * by_raising_alone(place.function, branching, condition)
@@ -133,6 +133,10 @@ def decisions(
                 )
                 found.append(Decision(branching, place, condition, reason, weight, normal, culprit, alone))
     return sorted(found, key=lambda decision: decision.weight)
+
+
+def _in_step(condition: Condition) -> bool:
+    return condition.kind in ("if", "ifexp") and condition.node is not None and by_the_count(condition.node)
 
 
 _TRUE = {"taken", "true", "another round", "holds"}

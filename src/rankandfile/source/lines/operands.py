@@ -50,3 +50,14 @@ def _parts(test: ast.AST) -> Iterator[ast.expr]:
         yield from _parts(test.operand)
     elif isinstance(test, ast.expr):
         yield test
+
+
+def by_the_count(test: ast.AST) -> bool:
+    """`step % every == 0`: ranks in step come to it in the same round, whatever the numbers are."""
+    parts = list(_parts(test))
+    return bool(parts) and all(_is_modulo(part) for part in parts)
+
+
+def _is_modulo(part: ast.expr) -> bool:
+    sides = [part.left, *part.comparators] if isinstance(part, ast.Compare) else [part]
+    return any(isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mod) for side in sides)

@@ -7,12 +7,15 @@ A rank that was at `train.py:12` and is at `train.py:20` of one function can hav
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
+from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import Graph, Node
 from rankandfile.source.flow.reach import between
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, in_loop
 
 from .arguments import called_name, calls_on
@@ -36,8 +39,24 @@ class Reachability:
             # What a framework does over and over is told by its own frame.
             return in_loop(place)
         # A function that the line does not name is called by a library in between, as often as that likes.
-        names = {called_name(call) for call in calls_on(place, Stop(frame.line))}
-        return called is not None and bool(names) and not names & {called, "apply"}
+        calls = calls_on(place, Stop(frame.line))
+        names = {called_name(call) for call in calls}
+        if called is None or not names or names & {called, "apply"}:
+            return False
+        return not any(self._may_stand_for_another(place.function, call) for call in calls)
+
+    def _may_stand_for_another(self, function: Function, call: ast.Call) -> bool:
+        """A variable, or a function of the program with a decorator: the call itself runs what goes by another name."""
+        if isinstance(call.func, ast.Name):
+            found = resolve(function, call.func)
+            return found is None or (isinstance(found, Function) and _is_decorated(found))
+        return called_name(call) in self._decorated
+
+    @cached_property
+    def _decorated(self) -> frozenset[str]:
+        modules = index_of(self._places.program).modules
+        every = (function for module in modules for function in module.functions)
+        return frozenset(function.name for function in every if _is_decorated(function))
 
     def avoids(self, frame: Frame, line: int) -> bool:
         """Whether control can come from the beginning of the function to the frame's line without passing `line`."""
@@ -52,6 +71,14 @@ class Reachability:
         graph = graph_of(place.function)
         walls = graph.on(line)
         return not walls or graph.returns in _reached([graph.entry], walls)
+
+    def swallows(self, frame: Frame) -> bool:
+        """Whether an exception that comes to the frame's line may end there, in a handler of the same function."""
+        place = self._known(frame)
+        return place is not None and any(
+            isinstance(node, ast.Try) and node.handlers and any(spans(s, frame.line) for s in node.body)
+            for node in place.function.nodes
+        )
 
     def comes_round(self, frame: Frame, without: int) -> bool:
         """Whether control can come from the frame's line to the same line again without passing `without`."""
@@ -88,6 +115,10 @@ class Reachability:
     def _known(self, frame: Frame) -> SourcePlace | None:
         place = self._places.find(frame)
         return place if place is not None and place.known else None
+
+
+def _is_decorated(function: Function) -> bool:
+    return bool(getattr(function.node, "decorator_list", ()))
 
 
 def _reaches(function: Function, line: int, without: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence import Reason
+from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.branchings import Branching
@@ -55,7 +56,7 @@ def filled(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             if equally_often(condition, place.function, sides):
                 continue
             entry = of_loop(search, place, condition, sides)
-            if entry is not None:
+            if entry is not None and (entry.caught or entry.test or entry.reason.source in ORDERS):
                 kind = "dropped" if entry.caught else "filled" if entry.test else "order"
                 return at(entry, divergence, kind)
     return None
