@@ -10,7 +10,6 @@ from support.source.toy_runs import (
     located,
     place,
     play,
-    remarked,
     tree,
     verdict_of,
 )
@@ -370,9 +369,7 @@ def test_calls_of_a_thread_are_located_and_told_with_where_the_work_is_handed_ov
     """
     run = play(train=text)
     verdict = verdict_of(run, 1, "order_inversion")
-    verdict.location = Location(
-        file="/workspace/train/train.py", line=run.marked[1], function="_persist"
-    )
+    verdict.location = Location(file="/workspace/train/train.py", line=run.marked[1], function="_persist")
     found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     assert place(found.location) == run.marked
     assert f"handed over at train.py:{run.marked[1] - 3}" in found.sentence

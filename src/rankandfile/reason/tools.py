@@ -8,10 +8,10 @@ import polars as pl
 
 from rankandfile.model.events import event_id
 from rankandfile.reason import lookup
+from rankandfile.reason.calls.exchanges.split_pairs import Pair, Pairs, disagreeing
+from rankandfile.reason.calls.exchanges.split_sums import Exchange, exchange
 from rankandfile.reason.calls.lost_history import missing_history
 from rankandfile.reason.calls.requests import asked, claims_at, sides
-from rankandfile.reason.calls.split_pairs import Pair, Pairs, disagreeing
-from rankandfile.reason.calls.split_sums import Exchange, exchange
 from rankandfile.reason.divergence import in_all_records, in_document, threads
 from rankandfile.reason.divergence.divergence_point import made_before as made_before
 from rankandfile.reason.divergence.find import find_divergence

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rankandfile.model.diagnosis import Alternative, Divergence
 from rankandfile.reason import lookup
-from rankandfile.reason.calls.split_habits import Habit, broke_its_habit
+from rankandfile.reason.calls.exchanges.split_habits import Habit, broke_its_habit
 from rankandfile.reason.divergence.find import find_divergence
 from rankandfile.reason.document import cited, cohort, diverged, perhaps
 from rankandfile.reason.facts import Facts

@@ -28,8 +28,8 @@ from .operands import by_the_count, told_apart
 
 MOST_BRANCHINGS = 40
 #: How much has to be supposed for a decision to have led ranks apart: that it can differ, where that is not shown;
-#: that a loop, or a count of rounds, which mostly comes to its end for all at once, did not; that loops further out came
-#: round; that a side came by; that a call on one of its ways raised, where both lead to the same otherwise.
+#: that a loop, or a count of rounds, which mostly comes to its end for all at once, did not; that loops further out
+#: came round; that a side came by; that a call on one of its ways raised, where both lead to the same otherwise.
 _LEVELS = {"varying": 0, "axes": 1, "unknown": 4}
 _LOOP, _ROUND, _GUESS, _RAISING = 2, 1, 1, 1
 #: More than this is no answer, and so many loops that come round without a call are no explanation.

@@ -16,10 +16,10 @@ import polars as pl
 from msgspec import Struct
 
 from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of, elements
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.graph import Pending
 
-from .contracts import contract_of, elements
 from .split_sums import exchange, sizes_of
 
 _MOST_CITED = 6

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.reason.calls.contracts import elements
 from rankandfile.reason.facts import Facts
-
-from .contracts import elements
 
 
 class Exchange(NamedTuple):

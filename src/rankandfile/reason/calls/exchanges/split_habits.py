@@ -14,9 +14,9 @@ from typing import NamedTuple
 import polars as pl
 
 from rankandfile.model.heuristics import heuristic
+from rankandfile.reason.calls.contracts import elements
 from rankandfile.reason.facts import Facts
 
-from .contracts import elements
 from .split_pairs import mirrored, tells
 from .split_sums import exchange, sizes_of
 
