@@ -75,6 +75,11 @@ class Case(Struct, frozen=True, kw_only=True, dict=True):
         return found.sort("log", "line").to_dicts()
 
     @cached_property
+    def places_that_differ(self) -> list[dict[str, Any]]:
+        """Events of a path or an address in the last line of all ranks, where a few have another one than most."""
+        return self.events.filter(pl.col("kind").cast(pl.String) == "place_differs").sort("rank").to_dicts()
+
+    @cached_property
     def own_last_lines(self) -> list[dict[str, Any]]:
         """Events of what one rank wrote among its last lines, and no other anywhere."""
         own = (pl.col("kind").cast(pl.String) == "own_last_line") & pl.col("rank").is_not_null()

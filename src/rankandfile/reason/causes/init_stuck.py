@@ -37,6 +37,11 @@ CAUSE = Cause(
             text="What only some ranks do before it (downloads, locks, compiling) belongs after it, under "
             "a barrier.",
         ),
+        Remedy(
+            title="Let all ranks meet at one place",
+            text="Where all of them stand in it, compare on each rank what they were told: MASTER_ADDR and MASTER_PORT, "
+            "or the file of `init_method`, the number of ranks, the name of the job.",
+        ),
     ),
     anti_advice=("Do not raise the timeout of the setup before it is known where the missing rank stands.",),
     did="held up the setup",
@@ -62,6 +67,46 @@ def some_set_up(facts: Facts, _: WaitEnd) -> Finding | None:
     if facts.call_table.calls.height:
         return None
     return _by_stacks(facts) or _by_nccl(facts)
+
+
+@finder(precedence=21, of="job")
+def waits_elsewhere(facts: Facts, _: WaitEnd) -> Finding | None:
+    """All set up the job's communication, and the last thing that a few of them wrote names another place for it."""
+    rows = facts.case.places_that_differ
+    inside = {rank for rank, stand in facts.hosts.items() if stand.activity == "init"}
+    named = tuple(row["rank"] for row in rows)
+    others = tuple(sorted(inside - set(named)))
+    every = set(range(facts.case.world_size or 0)) | facts.hosts.keys()
+    if not rows or not others or facts.call_table.calls.height or inside != every | set(named):
+        return None
+    row = rows[0]
+    return Finding(
+        cause=CAUSE.word,
+        confidence="supported",
+        sentence=(
+            f"All {len(inside)} ranks set up the job's communication, and wait there for each other. The last line of "
+            f'{ranks_words(named)} is "{row["text"]}", and that of {ranks_words(others)} '
+            f'"{fields_of(row).get("other")}": as it seems, they do not wait at one place.'
+        ),
+        culprits=named,
+        doing=dict.fromkeys(named, "wrote of another place than the others before it came to the setup"),
+        victims=others,
+        # One look at a job that begins shows all of its ranks there.
+        hang=bool(facts.hung or WhereAllStand(facts).stays) or None,
+        unadvised=("anti_advice",),
+        evidence=(
+            *(event_id(one["log"], one["line"]) for one in rows[:3]),
+            *facts.hosts[others[0]].evidence[:1],
+        ),
+        contradicted_by="one place, which goes by several names",
+        alternatives=(
+            perhaps(
+                "network_stalled",
+                "It may be one place by two names, and they cannot reach each other.",
+                decided_by="whether that file, or that address, is the same one on both hosts",
+            ),
+        ),
+    )
 
 
 def _by_stacks(facts: Facts) -> Finding | None:

@@ -1,8 +1,9 @@
 """What ranks' logs say differently: the beginnings and ends of their logs, put side by side by the shape of each line.
 
-A line's shape is its text without its numbers. Three things are worth a word: a number that one rank has where all
+A line's shape is its text without its numbers. Some things are worth a word: a number that one rank has where all
 others agree on another ("loaded 1187 shards"), a line of consequence that one rank alone wrote ("got signal 15"), and a
 counter that all repeat and that is behind on one. What each rank says of itself, its time, its loss, is none of them.
+A fourth is a path or an address in the last line of all, which is another one on a few: where they wait to meet, say.
 What one rank wrote last, and no other, is kept as well: with the program's source it tells where that rank has been.
 """
 
@@ -28,6 +29,7 @@ _MOST_OWN, _MOST_BEHIND = 16, 2
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e-?\d+)?")
 _WORD = re.compile(r"[A-Za-z]{3,}")
+_SOMEWHERE = re.compile(r"(?:\b\w+://|(?<![\w/])\.{0,2}/)[^\s'\",;()]+|\b[\w-]+(?:\.[\w-]+){1,8}:\d{2,5}\b")
 _OWN = re.compile(
     r"(?i)\brank[ =:_-]{0,3}#|#[ =:_-]{0,3}rank\b"
     r"|\b(?:pid|port|seed|device|gpu|cuda|local|host|node|addr\w*|took|elapsed|sec\w*|ms|time|loss|acc\w*|lr|"
@@ -130,9 +132,34 @@ def differences(
             if found < _MOST_FOUND:
                 out[log].append(event)
                 found += 1
-    for log, event in _own_last(listed) if several else ():
+    for log, event in (*(_own_last(listed) if several else ()), *_elsewhere_at_last(listed, ranks)):
         out[log].append(event)
     return out
+
+
+def _elsewhere_at_last(
+    logs: Iterable[tuple[int, int | None, Sequence[Said]]], ranks: set[int]
+) -> Iterable[tuple[int, Event]]:
+    """The last lines of all ranks, where they are one but for what rank it is and a path or an address, and that is
+    another one on a few than on most."""
+    last: dict[int, tuple[int, Said]] = {}
+    for log, owner, said_there in logs:
+        for said in said_there:
+            rank = said.rank if said.rank is not None else owner
+            if rank is not None and (rank not in last or last[rank][1].line <= said.line):
+                last[rank] = log, said
+    shapes = {shape_of(_SOMEWHERE.sub("@", said.text)) for _, said in last.values()}
+    if len(ranks) < _FEWEST or set(last) != ranks or len(shapes) != 1:
+        return
+    places = {rank: tuple(_SOMEWHERE.findall(said.text)) for rank, (_, said) in last.items()}
+    (usual, most), *_ = Counter(places.values()).most_common(1)
+    odd = [rank for rank, place in places.items() if place != usual]
+    if not odd or most < _FEWEST - 1 or len(odd) * 2 > most:
+        return
+    example = next(said.text for rank, (_, said) in last.items() if places[rank] == usual)
+    for rank in odd[:_MOST_FOUND]:
+        log, said = last[rank]
+        yield log, _event("place_differs", rank, said, others=most, other=example)
 
 
 def _own_last(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> Iterable[tuple[int, Event]]:
