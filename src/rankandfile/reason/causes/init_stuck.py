@@ -39,8 +39,8 @@ CAUSE = Cause(
         ),
         Remedy(
             title="Let all ranks meet at one place",
-            text="Where all of them stand in it, compare on each rank what it was told: MASTER_ADDR and MASTER_PORT, or "
-            "the file of `init_method`, the number of ranks, the name of the job.",
+            text="Where all of them stand in it, compare what each was told: MASTER_ADDR and MASTER_PORT, or the file "
+            "of `init_method`, the number of ranks, the name of the job.",
         ),
     ),
     anti_advice=("Do not raise the timeout of the setup before it is known where the missing rank stands.",),

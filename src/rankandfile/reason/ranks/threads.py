@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankandfile.model.case import Case
+
 #: One row per snapshot of a process.
 _SNAPSHOT = ["file", "rank", "host", "pid", "ordinal"]
+_IN_CALL = "distributed_c10d.py"
 _BACKWARD = "_engine_run_backward"
 _NO_BACKWARD = pl.Series("stack", [], dtype=pl.UInt32)
 
@@ -41,6 +44,16 @@ def last_of_each_rank(rows: pl.DataFrame) -> pl.DataFrame:
     """Of `telling` rows, the latest of each rank's own process."""
     mine = rows.filter((pl.col("role") != "worker") & pl.col("rank").is_not_null())
     return mine.sort("rank", "ordinal", "file").unique("rank", keep="last", maintain_order=True)
+
+
+def threads_in_calls(case: Case, rank: int) -> int:
+    """How many threads of the rank's process stood in a function of torch.distributed when someone looked."""
+    shown = case.snapshots.filter((pl.col("rank") == rank) & (pl.col("shows") == "now"))
+    if shown.height < 2:
+        return 0
+    stacks = case.stacks.filter(pl.col("stack").is_in(shown["stack"].drop_nulls().unique().implode()))
+    inside = case.frames.filter(pl.col("file").str.ends_with(_IN_CALL))["frame"].implode()
+    return stacks.filter(pl.col("frames").list.first().is_in(inside)).height
 
 
 def _in_backward(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.Series:
