@@ -43,9 +43,9 @@ def order_of_threads(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         confidence="supported",
         sentence=(
             f"{upper(ranks_words(call.waiting))} {verb(call.waiting, 'waits', 'wait')} in the "
-            f"{call_phrase(facts, call)}. {upper(ranks_words(named))}, whose dump is not there, has made as many calls by its log, and two of its "
-            "threads stand in a call each. In one order, all would have ended: as it seems, its threads came the other "
-            "way round."
+            f"{call_phrase(facts, call)}. {upper(ranks_words(named))}, whose dump is not there, has made as many calls "
+            "by its log, and two of its threads stand in a call each. In one order, all would have ended: as it seems, "
+            "its threads came the other way round."
         ),
         culprits=named,
         doing=dict.fromkeys(named, "stands in two calls, each made by a thread of its own"),
