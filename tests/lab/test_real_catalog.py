@@ -62,3 +62,12 @@ def test_what_cuts_links_says_what_it_needs() -> None:
 def test_ranks_in_short() -> None:
     assert short_ranks([5, 0, 1, 2]) == "0-2,5"
     assert long_ranks("0-2,5") == [0, 1, 2, 5] and long_ranks("") == []
+
+
+def test_data_beside_a_program_is_no_obstacle_to_its_diff(tmp_path: Path) -> None:
+    for name, line in (("faulty", "1"), ("fixed", "2")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.py").write_text(f"x = {line}\n")
+        (tmp_path / name / "table.parquet").write_bytes(b"PAR1\xff\xfe\x00\x80PAR1")
+    changed = diff(tmp_path / "faulty", tmp_path / "fixed")
+    assert "+x = 2" in changed and "parquet" not in changed

@@ -51,7 +51,8 @@ def diff(faulty: Path, fixed: Path) -> str:
 
 
 def _lines(path: Path) -> list[str]:
-    return path.read_text().splitlines(keepends=True) if path.exists() else []
+    # Data of the program may lie beside it: a table, an image.
+    return path.read_text(errors="replace").splitlines(keepends=True) if path.exists() else []
 
 
 def locate(at: At, tree: Path, name: str) -> LocationTruth:
