@@ -87,3 +87,32 @@ def test_another_size_on_one_rank() -> None:
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("size_mismatch", "established", [3])
     assert verdict.divergence is not None
     assert [c.call.detail for c in verdict.divergence.cohorts if c.call] == ["[1024] Float", "[512] Float"]
+
+
+def slices_of(*rounds: list[int]) -> Verdict:
+    """What each rank gives to an all_to_all and takes of it, round by round: it hangs in the last."""
+    programs: dict[int, list[Step]] = {
+        rank: [
+            Call(WORLD, "all_to_all", site="a.py:9", sizes=([[had[rank], 8]], [[had[rank], 8]]))
+            for had in rounds
+        ]
+        for rank in range(len(rounds[0]))
+    }
+    stalled = frozenset({(WORLD, len(rounds))})
+    return diagnose(case_of(Job({WORLD: [*programs]}, programs, stalled=stalled))).verdicts[0]
+
+
+def test_who_alone_has_another_amount_in_an_all_to_all_in_which_all_always_had_as_much() -> None:
+    verdict = slices_of([64] * 4, [32] * 4, [64] * 4, [64, 64, 48, 64])
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("size_mismatch", "supported", [2])
+    assert "rank 2 gives and takes 48 rows" in verdict.sentence.replace("Rank", "rank")
+    assert "In the 3 such calls before" in verdict.sentence
+
+
+def test_too_few_rounds_or_amounts_that_differed_before_or_two_against_two_blame_nobody() -> None:
+    for rounds in (
+        ([64] * 4, [64] * 4, [64, 64, 48, 64]),
+        ([64] * 4, [64, 32, 64, 64], [64] * 4, [64] * 4, [64, 64, 48, 64]),
+        ([64] * 4, [64] * 4, [64] * 4, [48, 64, 48, 64]),
+    ):
+        assert blamed(slices_of(*rounds)) == []

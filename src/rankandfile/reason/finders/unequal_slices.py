@@ -29,12 +29,12 @@ def unequal_slices(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         confidence="supported",
         sentence=(
             f"{upper(_has(other.ranks, other.amount))} in the {lookup.call_words(facts, row)}, where "
-            f"{_has(rest, other.usual)}. In the {other.before} such calls before, all gave and took as much as each "
-            "other."
+            f"{_has(rest, other.usual)}. In the {other.before} calls of this line before, all gave and took as much "
+            "as each other."
         ),
         culprits=other.ranks,
         doing=dict.fromkeys(
-            other.ranks, f"asked for {other.amount:,} elements, the others for {other.usual:,}"
+            other.ranks, f"gives and takes {other.amount:,} rows, the others {other.usual:,}"
         ),
         divergence=diverged(
             facts,
@@ -53,4 +53,4 @@ def unequal_slices(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 
 def _has(ranks: tuple[int, ...], amount: int) -> str:
-    return f"{ranks_words(ranks)} {verb(ranks, 'gives and takes', 'give and take')} {amount:,} elements"
+    return f"{ranks_words(ranks)} {verb(ranks, 'gives and takes', 'give and take')} {amount:,} rows"

@@ -53,8 +53,7 @@ _OWN_DATA = Heuristic(
     "own data new way",
     "upon a test of its own data, who left the way of the rounds before is the one that departed",
 )
-_OF_FRAMEWORKS = ("flag", "ended")
-_KINDS = ("decision", "caught", *_OF_FRAMEWORKS, "again")
+_KINDS = ("decision", "caught", "flag", "again")
 #: What comes to a process from outside, at some time, and to others not.
 _FROM_OUTSIDE = ("signal", "exception", "file_system", "environment", "memory", "network")
 
@@ -98,11 +97,7 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     if not divergence.exact and (any(paths.calls(s.rank) for s in sides(divergence)) or not _gave_up(paths)):
         # What came before is not known, or nothing shows that they stay where their stacks are.
         return None
-    if (
-        found.kind in _OF_FRAMEWORKS
-        and divergence.exact
-        and (asked := who_asked_for_it(verdict, found, divergence))
-    ):
+    if found.kind == "flag" and divergence.exact and (asked := who_asked_for_it(verdict, found, divergence)):
         return asked
     if found.kind == "again":
         return _who_began_again(found, divergence) if divergence.exact else None
@@ -119,7 +114,7 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     source = found.reason.source if found.reason is not None else ""
     if source == "shard_length" and divergence.exact and (out := who_ran_out(verdict, found, divergence)):
         return out
-    if (found.kind in _OF_FRAMEWORKS or source == "local_data") and divergence.exact:
+    if (found.kind == "flag" or source == "local_data") and divergence.exact:
         return (
             who_ran_out(verdict, found, divergence)
             or _whose_data_said_so(verdict, found, divergence, paths)

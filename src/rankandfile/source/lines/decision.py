@@ -120,7 +120,7 @@ def decisions(
                 reason = UNKNOWN
             supposed = (
                 _LEVELS[reason.level]
-                + _LOOP * (condition.kind == "for" or (reason.level == "unknown" and _in_step(condition)))
+                + _LOOP * (condition.kind == "for" or _in_step(place.function, condition, reason))
                 + _ROUND * branching.rounds
                 + _GUESS * branching.guessed
                 + _RAISING * by_raising_alone(place.function, branching, condition)
@@ -135,8 +135,9 @@ def decisions(
     return sorted(found, key=lambda decision: decision.weight)
 
 
-def _in_step(condition: Condition) -> bool:
-    return condition.kind in ("if", "ifexp") and condition.node is not None and by_the_count(condition.node)
+def _in_step(function: Function, condition: Condition, reason: Reason) -> bool:
+    is_test = condition.kind in ("if", "ifexp") and reason.level == "unknown"
+    return is_test and by_the_count(function, condition.node)
 
 
 _TRUE = {"taken", "true", "another round", "holds"}

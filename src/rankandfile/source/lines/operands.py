@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.syntax import text
+from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.program.modules import Function, Program
 
 _LONGEST = 60
+_NUMBERED = ("range", "enumerate", "count")
 
 
 def told_apart(
@@ -52,12 +54,40 @@ def _parts(test: ast.AST) -> Iterator[ast.expr]:
         yield test
 
 
-def by_the_count(test: ast.AST) -> bool:
-    """`step % every == 0`: ranks in step come to it in the same round, whatever the numbers are."""
+def by_the_count(function: Function, test: ast.AST) -> bool:
+    """`step % every == 0`, of the number of a round: ranks in step come to it in the same one."""
     parts = list(_parts(test))
-    return bool(parts) and all(_is_modulo(part) for part in parts)
+    return bool(parts) and all(_is_modulo(function, part) for part in parts)
 
 
-def _is_modulo(part: ast.expr) -> bool:
+def _is_modulo(function: Function, part: ast.expr) -> bool:
     sides = [part.left, *part.comparators] if isinstance(part, ast.Compare) else [part]
-    return any(isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mod) for side in sides)
+    return any(
+        isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mod) and _counts(function, side.left)
+        for side in sides
+    )
+
+
+def _counts(function: Function, number: ast.expr) -> bool:
+    """A loop's own number, or what is counted up by one number: with or without a constant."""
+    if isinstance(number, ast.BinOp) and isinstance(number.right, ast.Constant):
+        number = number.left
+    if not isinstance(number, (ast.Name, ast.Attribute)):
+        return False
+    name = ast.unparse(number)
+    for node in ast.walk(function.module.tree):
+        if (
+            isinstance(node, ast.For)
+            and isinstance(node.iter, ast.Call)
+            and called_name(node.iter) in _NUMBERED
+        ):
+            first = node.target.elts[0] if isinstance(node.target, ast.Tuple) else node.target
+            if ast.unparse(first) == name:
+                return True
+        if (
+            isinstance(node, ast.AugAssign)
+            and isinstance(node.value, ast.Constant)
+            and ast.unparse(node.target) == name
+        ):
+            return True
+    return False

@@ -17,9 +17,13 @@ from rankandfile.source.flow.reach import between
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, in_loop
+from rankandfile.source.program.scopes import binding_scope
 
 from .arguments import called_name, calls_on
 from .call_paths import OPAQUE, Frame, Stop
+
+#: Python 3.10 knows no `try` of groups.
+_TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 class Reachability:
@@ -43,20 +47,34 @@ class Reachability:
         names = {called_name(call) for call in calls}
         if called is None or not names or names & {called, "apply"}:
             return False
-        return not any(self._may_stand_for_another(place.function, call) for call in calls)
+        return not any(self._may_stand_for(place.function, call, called) for call in calls)
 
-    def _may_stand_for_another(self, function: Function, call: ast.Call) -> bool:
-        """A variable, or a function of the program with a decorator: the call itself runs what goes by another name."""
+    def _may_stand_for(self, function: Function, call: ast.Call, called: str) -> bool:
+        """The call itself runs what goes by another name: a function that was handed in, or one with a wrapper of the
+        program around it."""
         if isinstance(call.func, ast.Name):
-            found = resolve(function, call.func)
-            return found is None or (isinstance(found, Function) and _is_decorated(found))
-        return called_name(call) in self._decorated
+            scope = binding_scope(function, call.func.id)
+            if scope is not None:
+                return call.func.id in scope.parameters
+        return called in self._wrappers.get(called_name(call), ())
 
     @cached_property
-    def _decorated(self) -> frozenset[str]:
-        modules = index_of(self._places.program).modules
-        every = (function for module in modules for function in module.functions)
-        return frozenset(function.name for function in every if _is_decorated(function))
+    def _wrappers(self) -> dict[str, set[str]]:
+        """Name of a decorated function -> the functions inside of its decorators, which are the program's own."""
+        found: dict[str, set[str]] = {}
+        for module in index_of(self._places.program).modules:
+            for function in module.functions:
+                for decorator in getattr(function.node, "decorator_list", ()):
+                    made = decorator.func if isinstance(decorator, ast.Call) else decorator
+                    target = resolve(function, made)
+                    if isinstance(target, Function):
+                        inner = (
+                            f
+                            for f in target.module.functions
+                            if f.qualname.startswith(f"{target.qualname}.<")
+                        )
+                        found.setdefault(function.name, set()).update(each.name for each in inner)
+        return found
 
     def avoids(self, frame: Frame, line: int) -> bool:
         """Whether control can come from the beginning of the function to the frame's line without passing `line`."""
@@ -76,7 +94,9 @@ class Reachability:
         """Whether an exception that comes to the frame's line may end there, in a handler of the same function."""
         place = self._known(frame)
         return place is not None and any(
-            isinstance(node, ast.Try) and node.handlers and any(spans(s, frame.line) for s in node.body)
+            isinstance(node, _TRIES)
+            and any(spans(statement, frame.line) for statement in node.body)
+            and not all(any(isinstance(s, ast.Raise) for s in handler.body) for handler in node.handlers)
             for node in place.function.nodes
         )
 
@@ -115,10 +135,6 @@ class Reachability:
     def _known(self, frame: Frame) -> SourcePlace | None:
         place = self._places.find(frame)
         return place if place is not None and place.known else None
-
-
-def _is_decorated(function: Function) -> bool:
-    return bool(getattr(function.node, "decorator_list", ()))
 
 
 def _reaches(function: Function, line: int, without: int) -> bool:

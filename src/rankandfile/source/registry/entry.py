@@ -45,7 +45,7 @@ class Ender(Struct, frozen=True):
     """What ends a framework's loop on one rank, and asks no other."""
 
     words: str
-    """As in "Ignite `words`"."""
+    """As in "where `words`"."""
     inside: frozenset[str]
     """Functions of the framework that a rank in the loop is inside of."""
     upon: Source | None = None

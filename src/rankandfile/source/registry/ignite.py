@@ -7,17 +7,18 @@ _RANK = Source("rank_api", "the rank's own number")
 _LOCAL = Source("local_data", "made from this rank's batches only")
 _STEP = (_E, _LOCAL)
 _ROUND = frozenset({"_run_once_on_dataset_as_gen", "_run_once_on_dataset_legacy", "_run_once_on_dataset"})
-_NAN = Source("local_data", "what this rank's own batch came to")
 _LIMIT = Source("clock", "the clock of this rank")
 
 TABLE = Table(
     handed={_E: _STEP},
     ends={
-        f"{_E}.terminate": Ender("ends its run", _ROUND),
-        f"{_E}.terminate_epoch": Ender("ends its epoch", _ROUND),
-        "ignite.handlers.TerminateOnNan": Ender("ends its run", _ROUND, _NAN),
-        "ignite.handlers.TimeLimit": Ender("ends its run", _ROUND, _LIMIT),
-        "ignite.handlers.EarlyStopping": Ender("ends its run", _ROUND),
+        f"{_E}.terminate": Ender("it is called on this rank", _ROUND),
+        f"{_E}.terminate_epoch": Ender("it is called on this rank", _ROUND),
+        "ignite.handlers.TerminateOnNan": Ender(
+            "what the step returned on this rank is no finite number", _ROUND
+        ),
+        "ignite.handlers.TimeLimit": Ender("the time is up by this rank's clock", _ROUND, _LIMIT),
+        "ignite.handlers.EarlyStopping": Ender("this rank's score did not get better", _ROUND),
     },
     sources={
         **{f"{_D}.{name}": _RANK for name in ("get_rank", "get_local_rank", "get_node_rank")},

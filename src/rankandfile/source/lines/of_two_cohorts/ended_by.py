@@ -2,6 +2,8 @@
 
     trainer.add_event_handler(Events.ITERATION_COMPLETED, TerminateOnNan())    # asks this rank's output, and no other
 
+Its items may have come to an end there as well: so it says where to look, and names nobody.
+
 In: two call paths that part between frames of a framework, one into its loop and one out of it. Out: the line that puts
 the handler in, or calls what ends the loop.
 """
@@ -19,15 +21,20 @@ from rankandfile.source.dependence.frame import Frame as InFunction
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.reason import UNKNOWN, Reason
 from rankandfile.source.dependence.syntax import ancestors
-from rankandfile.source.lines.call_paths import CallPath
+from rankandfile.source.lines.arguments import calls_on
+from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import Entry
-from rankandfile.source.program.names import External, resolve
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class, External, external_bases, resolve
 from rankandfile.source.registry.entry import Ender
 from rankandfile.source.registry.tables import TABLE, canonical
 
 from .another_callee import at
+
+#: What puts a handler into a framework's loop, given the handler or asked of it.
+_PUTS_IN = ("add_event_handler", "attach")
 
 
 @heuristic("ended by", "who left a framework's loop was ended by the one handler of the program that may")
@@ -37,15 +44,18 @@ def ended_by(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         (entry, ender, left)
         for name, ender in TABLE.ends.items()
         if (left := _who_left(divergence, ender.inside)) is not None
-        for entry in _entries(search, name, ender)
+        for entry in _entries(search, name, ender, divergence.other_than(left))
     ]
-    if len(found) != 1:
+    if len(found) != 1 or _of_its_own(search):
         return None
-    (entry, ender, left), stays = found[0], divergence.other_than(found[0][2])
-    name = next((framework_of(frame.file) for frame in stays.path if frame.function in ender.inside), None)
+    entry, ender, left = found[0]
+    stays = divergence.other_than(left)
+    name = next(frame.file for frame in stays.path if frame.function in ender.inside)
+    many = "are" if len(stays.members) > 1 else "is"
     story = (
-        f"{ranks_in_words(left).capitalize()} came out of {(name or 'the framework').capitalize()}'s loop, which "
-        f"{ranks_in_words(stays)} are in. One line of the program may have ended it there alone."
+        f"{ranks_in_words(left).capitalize()} came out of {(framework_of(name) or '').capitalize()}'s loop, which "
+        f"{ranks_in_words(stays)} {many} in. Unless its items came to an end there, one line of the program may have "
+        f"ended it, where {ender.words}."
     )
     return replace(at(entry, divergence, "ended"), story=story, singled=left.members)
 
@@ -60,23 +70,67 @@ def _who_left(divergence: CodeDivergence, inside: frozenset[str]) -> Side | None
 
 
 def _goes_in(path: CallPath, other: CallPath, inside: frozenset[str]) -> bool:
-    """The first frame behind the place where the two go apart is one of the loop."""
+    """The first frame behind the place where the two go apart is one of the framework's loop."""
     depth = next((n for n, (a, b) in enumerate(zip(path, other, strict=False)) if a != b), None)
-    return depth is not None and depth + 1 < len(path) and path[depth + 1].function in inside
+    if depth is None or depth + 1 >= len(path):
+        return False
+    frame = path[depth + 1]
+    return frame.function in inside and framework_of(frame.file) is not None
 
 
-def _entries(search: Search, name: str, ender: Ender) -> Iterator[Entry]:
+def _entries(search: Search, name: str, ender: Ender, stays: Side) -> Iterator[Entry]:
     owner, _, last = name.rpartition(".")
     for site in search.objects.index.calls(last):
         func = site.call.func
         if last[:1].isupper():
             called = resolve(site.function, func)
-            if isinstance(called, External) and canonical(called.dotted) == name:
+            put = _put_in(site) if isinstance(called, External) and canonical(called.dotted) == name else None
+            if put is not None and not _of_another_loop(search, site.function, put, stays, ender.inside):
                 yield Entry(site.function, _line(site), site.call, _reason(ender), False)
         elif isinstance(func, ast.Attribute):
             kinds = search.objects.externals(func.value, InFunction(site.function))
-            if owner in map(canonical, kinds):
-                yield _upon(search, site)
+            if owner in map(canonical, kinds) and (entry := _upon(search, site)) is not None:
+                yield entry
+
+
+def _put_in(site: Site) -> ast.expr | None:
+    """The object whose loop the handler is put into."""
+    for outer in ancestors(site.function.module, site.call):
+        if isinstance(outer, ast.stmt):
+            break
+        if (
+            isinstance(outer, ast.Call)
+            and isinstance(outer.func, ast.Attribute)
+            and outer.func.attr in _PUTS_IN
+        ):
+            return outer.args[0] if outer.func.attr == "attach" and outer.args else outer.func.value
+    return None
+
+
+def _of_another_loop(
+    search: Search, function: Function, owner: ast.expr, stays: Side, inside: frozenset[str]
+) -> bool:
+    """Whether it is known for another object than the one that runs on the ranks which are in the loop."""
+    loops = next((n for n, frame in enumerate(stays.path) if frame.function in inside), 0)
+    own = [frame for frame in stays.path[:loops] if framework_of(frame.file) is None]
+    place = search.places.find(own[-1]) if own else None
+    running = {
+        id(one.made)
+        for call in (calls_on(place, Stop(place.line)) if place is not None and place.known else ())
+        if place is not None and isinstance(call.func, ast.Attribute)
+        for one in search.objects.of(call.func.value, InFunction(place.function))
+    }
+    mine = {id(one.made) for one in search.objects.of(owner, InFunction(function))}
+    return bool(running and mine) and not running & mine
+
+
+def _of_its_own(search: Search) -> bool:
+    """The program has handlers of its own that are like those of the framework, or tells its loop to end by itself."""
+    classes = (
+        Class(module, node) for module in search.objects.index.modules for node in module.classes.values()
+    )
+    derived = any(TABLE.ends.keys() & set(map(canonical, external_bases(one))) for one in classes)
+    return derived or bool(search.objects.index.stores.get("should_terminate"))
 
 
 def _line(site: Site) -> int:
@@ -93,8 +147,10 @@ def _reason(ender: Ender) -> Reason:
     )
 
 
-def _upon(search: Search, site: Site) -> Entry:
-    """The innermost test around the call that can differ; the call itself where there is none."""
+def _upon(search: Search, site: Site) -> Entry | None:
+    """The innermost test around the call that can differ, or the call where there is none; None where all are the same
+    on all ranks."""
+    uniform = False
     for outer in ancestors(site.function.module, site.call):
         if outer is site.function.node:
             break
@@ -102,4 +158,5 @@ def _upon(search: Search, site: Site) -> Entry:
             reason = search.why(site.function, outer.test)
             if reason.level != "uniform":
                 return Entry(site.function, outer.lineno, outer.test, reason, True)
-    return Entry(site.function, site.call.lineno, site.call, UNKNOWN, False)
+            uniform = True
+    return None if uniform else Entry(site.function, site.call.lineno, site.call, UNKNOWN, False)

@@ -10,12 +10,16 @@ In: the divergences of a verdict. Out: the line at which the framework was calle
 
 from __future__ import annotations
 
+import ast
+
 from rankandfile.model.known.frameworks import framework_of
+from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.files.text import without_comment
-from rankandfile.source.lines.call_paths import OPAQUE, first_unlike
+from rankandfile.source.lines.call_paths import OPAQUE, CallPath, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.program.places import in_loop
+from rankandfile.source.lines.reachability import Reachability
+from rankandfile.source.program.places import SourcePlace, in_loop
 
 from .two_ways import qualified
 
@@ -39,15 +43,40 @@ def _called_at(search: Search, divergence: CodeDivergence, side: Side) -> FoundL
     if not other.path or away is None or away > len(path) - 2:
         return None
     place = search.places.find(path[-2])
-    if place is None or not place.known or in_loop(place):
-        # A loop around the line makes its calls one by one.
+    if place is None or not place.known or _may_have_come_round(search, side):
         return None
     within = next(name for frame in reversed(side.path) if (name := framework_of(frame.file)) is not None)
     many = len(side.members) > 1
     story = (
         f"{ranks_in_words(side).capitalize()} {'are' if many else 'is'} still inside {within}, called at "
         f"{place.at(place.line)}, and {ranks_in_words(other)} came out of it with fewer calls: what it goes over "
-        "there is not the same on all ranks."
+        "there may not be the same on all ranks."
     )
     text = without_comment(place.module.lines[place.line - 1].strip())
     return FoundLine(place, place.line, text, divergence=divergence, kind="inside", story=story)
+
+
+def _may_have_come_round(search: Search, side: Side) -> bool:
+    """A loop around the way may have made the calls one by one, or a handler on it have ended the other's go."""
+    made = [call.path for call in search.paths.calls(side.rank)]
+    for depth, frame in enumerate(side.path):
+        place = search.places.find(frame)
+        if place is None or not place.known:
+            continue
+        if Reachability(search.places).swallows(frame):
+            return True
+        # A loop that makes other calls in each of its rounds did not come round in between.
+        if in_loop(place) and not any(_beside(path, side.path, depth, place) for path in made):
+            return True
+    return False
+
+
+def _beside(path: CallPath, own: CallPath, depth: int, place: SourcePlace) -> bool:
+    """A call made from another line of the loops around the line."""
+    if len(path) <= depth or path[:depth] != own[:depth] or path[depth][:2] != own[depth][:2]:
+        return False
+    line = path[depth].line
+    return line != place.line and any(
+        isinstance(node, (ast.For, ast.While)) and spans(node, line) and spans(node, place.line)
+        for node in place.function.nodes
+    )

@@ -66,10 +66,8 @@ def through_framework(search: Search, divergence: CodeDivergence) -> FoundLine |
     best = min(found, key=lambda each: _LEVELS[each.reason.level] if each.reason else 9, default=None)
     if best is not None and best.reason is not None and best.reason.level != "unknown":
         return best
-    if best is None and (ended := ended_by(search, divergence)) is not None:
-        return ended
     shared = _share(search, divergence) if _one_alone(_STEPS, one, other) else None
-    return shared or best
+    return shared or best or ended_by(search, divergence)
 
 
 def _one_alone(inside: frozenset[str], one: CallPath, other: CallPath) -> bool:
