@@ -83,7 +83,8 @@ OWN = (
     .replace("TerminateOnNan()", "stop")
     .replace(
         "def save",
-        "def stop(engine: Engine):\n    if engine.output != engine.output:  # <-\n        engine.terminate()\n\n\ndef save",
+        "def stop(engine: Engine):\n    if engine.output != engine.output:  # <-\n"
+        "        engine.terminate()\n\n\ndef save",
     )
 )
 

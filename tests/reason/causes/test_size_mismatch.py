@@ -106,7 +106,7 @@ def test_who_alone_has_another_amount_in_an_all_to_all_in_which_all_always_had_a
     verdict = slices_of([64] * 4, [32] * 4, [64] * 4, [64, 64, 48, 64])
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("size_mismatch", "supported", [2])
     assert "rank 2 gives and takes 48 rows" in verdict.sentence.replace("Rank", "rank")
-    assert "In the 3 such calls before" in verdict.sentence
+    assert "In the 3 calls of this line before" in verdict.sentence
 
 
 def test_too_few_rounds_or_amounts_that_differed_before_or_two_against_two_blame_nobody() -> None:
@@ -116,3 +116,8 @@ def test_too_few_rounds_or_amounts_that_differed_before_or_two_against_two_blame
         ([64] * 4, [64] * 4, [64] * 4, [48, 64, 48, 64]),
     ):
         assert blamed(slices_of(*rounds)) == []
+
+
+def test_amounts_that_no_equal_slices_come_to_were_given_sizes_of_their_own() -> None:
+    verdict = slices_of([64] * 4, [64] * 4, [64] * 4, [6, 6, 5, 6])
+    assert verdict.cause != "size_mismatch" and not blamed(verdict)
