@@ -90,7 +90,11 @@ LOST = {
 }
 #: Logs in NCCL's words of a job on gloo: NCCL's watchdog would have told of the receive, or of the call on another
 #: group, in which the rank waits that is said to be held up.
-UNLIKE_NCCL = (("practice-12b", "logs only", "case-06"), ("practice-20b", "logs only", "case-02"))
+UNLIKE_NCCL = (
+    ("practice-12b", "logs only", "case-06"),
+    ("practice-20b", "logs only", "case-02"),
+    ("practice-21a", "logs only", "case-02"),
+)
 
 
 @pytest.fixture(scope="module", params=ARCHIVES, ids=name_of)
