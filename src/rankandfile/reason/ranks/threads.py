@@ -47,13 +47,14 @@ def last_of_each_rank(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def threads_in_calls(case: Case, rank: int) -> int:
-    """How many threads of the rank's process stood in a function of torch.distributed when someone looked."""
+    """How many threads of the rank's process stood in a function of torch.distributed when someone looked once."""
     shown = case.snapshots.filter((pl.col("rank") == rank) & (pl.col("shows") == "now"))
     if shown.height < 2:
         return 0
-    stacks = case.stacks.filter(pl.col("stack").is_in(shown["stack"].drop_nulls().unique().implode()))
     inside = case.frames.filter(pl.col("file").str.ends_with(_IN_CALL))["frame"].implode()
-    return stacks.filter(pl.col("frames").list.first().is_in(inside)).height
+    there = case.stacks.filter(pl.col("frames").list.first().is_in(inside))["stack"].implode()
+    looks = shown.filter(pl.col("stack").is_in(there)).group_by("file", "pid", "ordinal").len()
+    return max(looks["len"].to_list(), default=0)
 
 
 def _in_backward(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.Series:
