@@ -57,7 +57,9 @@ LOST = {
     # The culprit is named now, by the call that it is in; before, nobody, by the place of the one that it left out.
     # Of round-9a's case-04 an innocent rank was named with the cause.
     # Of practice-17a's case-02, and of practice-20b's case-03, innocent ranks were named, at the right line.
+    # Of practice-21b's case-03 the cause is right now: that its two threads came the other way round, in two calls.
     "culprit's dump lost": [
+        "practice-21b/case-03: call",
         *(f"practice-20b/case-03: {question}" for question in ("line", "condition")),
         *(f"practice-17a/case-02: {question}" for question in ("file", "line", "condition")),
         "round-4b/b07-falcon-pipe: call",
