@@ -52,9 +52,13 @@ class Word(Struct, frozen=True, omit_defaults=True):
     """It ends the job, and why: so do the others."""
 
 
+#: Made once: several threads that decode into a type for the first time, all at once, have ended the process.
+_WORDS = msgspec.msgpack.Decoder(Word)
+
+
 def understood(data: bytes) -> Word | None:
     """What another has left, which may be anything."""
     try:
-        return msgspec.msgpack.decode(data, type=Word)
+        return _WORDS.decode(data)
     except (msgspec.DecodeError, RecursionError):
         return None
