@@ -41,7 +41,7 @@ def another_amount(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         ),
         culprits=named,
         doing=dict.fromkeys(named, f"{does} another number of elements than each time before"),
-        divergence=_divergence(facts, call.group, habit, row),
+        divergence=other_amounts(facts, call.group, habit.slot, (habit.rank,), row),
         location=lookup.location_of(facts, row),
         evidence=cited(row),
         contradicted_by="split sizes in a log that agree between all pairs",
@@ -83,9 +83,9 @@ def _kept_to_theirs(facts: Facts, call: Pending, habit: Habit) -> tuple[int, ...
     return tuple(waiting) if len(waiting) < len(members) - 1 else ()
 
 
-def _divergence(facts: Facts, group: int, habit: Habit, row: lookup.Row) -> Divergence:
-    rest = tuple(rank for rank in facts.membership.members[group] if rank != habit.rank)
-    other = lookup.call_at(facts, rest[0], group, habit.slot)
-    sides = [(rest, other), ((habit.rank,), row)]
+def other_amounts(facts: Facts, group: int, slot: int, odd: tuple[int, ...], row: lookup.Row) -> Divergence:
+    """The call of those who have another amount, beside that of the rest."""
+    rest = tuple(rank for rank in facts.membership.members[group] if rank not in odd)
+    sides = [(rest, lookup.call_at(facts, rest[0], group, slot)), (odd, row)]
     cohorts = [cohort(facts, ranks, r, lookup.size_words(facts, r)) for ranks, r in sides if r is not None]
     return diverged(facts, group, seq=row["seq"], kind="argument", cohorts=cohorts)

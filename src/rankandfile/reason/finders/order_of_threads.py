@@ -29,15 +29,17 @@ def order_of_threads(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     call = facts.waits.pending[wait_end.pending[0]]
     members = facts.membership.members[call.group]
-    lost = [rank for rank in members if rank in absent_ranks(facts) and rank not in call.waiting]
-    named = tuple(rank for rank in lost if threads_in_calls(facts.case, rank) >= _SEVERAL)
-    if len(named) != 1 or lost != [*named] or len(call.waiting) < len(members) - 1:
+    lost = (set(members) & set(absent_ranks(facts))) - set(call.waiting)
+    if len(lost) != 1 or len(call.waiting) < len(members) - 1:
+        return None
+    named = tuple(lost)
+    if threads_in_calls(facts.case).get(named[0], 0) < _SEVERAL:
         return None
     open_ = facts.call_table.of_rank(call.waiting[0]).filter((pl.col("group") == call.group) & pl.col("open"))
     if open_.height < _SEVERAL:
         # Its other thread is in a call of another group, or of none: these come in no one order.
         return None
-    row = pending_row(facts, call)
+    row, stand = pending_row(facts, call), facts.hosts.get(named[0])
     return Finding(
         cause="order_inversion",
         confidence="supported",
@@ -50,8 +52,8 @@ def order_of_threads(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         culprits=named,
         doing=dict.fromkeys(named, "stands in two calls, each made by a thread of its own"),
         victims=call.waiting,
-        location=facts.hosts[named[0]].location if named[0] in facts.hosts else None,
-        evidence=(*cited(row), *(facts.hosts[named[0]].evidence[:1] if named[0] in facts.hosts else ())),
+        location=stand.location if stand is not None else None,
+        evidence=(*cited(row), *(stand.evidence[:1] if stand is not None else ())),
         contradicted_by="its dump, with the calls in the order of the others",
         alternatives=(
             perhaps(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.exchanges.equal_slices import has_another_amount
-from rankandfile.reason.document import cited, cohort, diverged
+from rankandfile.reason.document import cited
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import first_pending
 from rankandfile.reason.words import ranks_words, upper, verb
+
+from .another_amount import other_amounts
 
 
 @finder(precedence=49)
@@ -36,16 +38,7 @@ def unequal_slices(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         doing=dict.fromkeys(
             other.ranks, f"gives and takes {other.amount:,} rows, the others {other.usual:,}"
         ),
-        divergence=diverged(
-            facts,
-            call.group,
-            seq=row["seq"],
-            kind="argument",
-            cohorts=[
-                cohort(facts, ranks, each, lookup.size_words(facts, each))
-                for ranks, each in ((rest, theirs), (other.ranks, row))
-            ],
-        ),
+        divergence=other_amounts(facts, call.group, slot, other.ranks, row),
         location=lookup.location_of(facts, row),
         evidence=cited(row, theirs),
         contradicted_by="split sizes in a log that fit each other between all pairs",

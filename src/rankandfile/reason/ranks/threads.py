@@ -46,15 +46,15 @@ def last_of_each_rank(rows: pl.DataFrame) -> pl.DataFrame:
     return mine.sort("rank", "ordinal", "file").unique("rank", keep="last", maintain_order=True)
 
 
-def threads_in_calls(case: Case, rank: int) -> int:
-    """How many threads of the rank's process stood in a function of torch.distributed when someone looked once."""
-    shown = case.snapshots.filter((pl.col("rank") == rank) & (pl.col("shows") == "now"))
-    if shown.height < 2:
-        return 0
+def threads_in_calls(case: Case) -> dict[int, int]:
+    """Rank -> how many threads of its process stood in a function of torch.distributed when someone looked once."""
     inside = case.frames.filter(pl.col("file").str.ends_with(_IN_CALL))["frame"].implode()
     there = case.stacks.filter(pl.col("frames").list.first().is_in(inside))["stack"].implode()
-    looks = shown.filter(pl.col("stack").is_in(there)).group_by("file", "pid", "ordinal").len()
-    return max(looks["len"].to_list(), default=0)
+    shown = case.snapshots.filter(
+        (pl.col("shows") == "now") & pl.col("rank").is_not_null() & pl.col("stack").is_in(there)
+    )
+    looks = shown.group_by("rank", "file", "pid", "ordinal").len()
+    return dict(looks.group_by("rank").agg(pl.col("len").max()).iter_rows())
 
 
 def _in_backward(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.Series:

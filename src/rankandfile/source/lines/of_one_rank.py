@@ -123,8 +123,8 @@ def went_to(search: Search, verdict: Verdict) -> FoundLine | None:
     if place is None or place.line is None:
         return None
     # Where all make the same calls in another order, each makes the call that it names.
-    swapped = verdict.divergence is None or verdict.divergence.kind == "swapped"
-    cohorts = () if swapped or verdict.divergence is None else verdict.divergence.cohorts
+    parted = verdict.divergence
+    cohorts = parted.cohorts if parted is not None and parted.kind != "swapped" else ()
     made_there = [
         parse_ranks(cohort.ranks)
         for cohort in cohorts

@@ -75,7 +75,7 @@ def _counts(function: Function, number: ast.expr) -> bool:
     if not isinstance(number, (ast.Name, ast.Attribute)):
         return False
     name = ast.unparse(number)
-    for node in ast.walk(function.module.tree):
+    for node in function.module.nodes:
         if (
             isinstance(node, ast.For)
             and isinstance(node.iter, ast.Call)

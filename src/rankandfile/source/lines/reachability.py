@@ -7,14 +7,14 @@ A rank that was at `train.py:12` and is at `train.py:20` of one function can hav
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import Graph, Node
 from rankandfile.source.flow.reach import between
-from rankandfile.source.program.modules import Function
+from rankandfile.source.program.kept import kept
+from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, in_loop
 from rankandfile.source.program.scopes import binding_scope
@@ -56,25 +56,7 @@ class Reachability:
             scope = binding_scope(function, call.func.id)
             if scope is not None:
                 return call.func.id in scope.parameters
-        return called in self._wrappers.get(called_name(call), ())
-
-    @cached_property
-    def _wrappers(self) -> dict[str, set[str]]:
-        """Name of a decorated function -> the functions inside of its decorators, which are the program's own."""
-        found: dict[str, set[str]] = {}
-        for module in index_of(self._places.program).modules:
-            for function in module.functions:
-                for decorator in getattr(function.node, "decorator_list", ()):
-                    made = decorator.func if isinstance(decorator, ast.Call) else decorator
-                    target = resolve(function, made)
-                    if isinstance(target, Function):
-                        inner = (
-                            f
-                            for f in target.module.functions
-                            if f.qualname.startswith(f"{target.qualname}.<")
-                        )
-                        found.setdefault(function.name, set()).update(each.name for each in inner)
-        return found
+        return called in _wrappers(self._places.program).get(called_name(call), ())
 
     def avoids(self, frame: Frame, line: int) -> bool:
         """Whether control can come from the beginning of the function to the frame's line without passing `line`."""
@@ -135,6 +117,20 @@ class Reachability:
     def _known(self, frame: Frame) -> SourcePlace | None:
         place = self._places.find(frame)
         return place if place is not None and place.known else None
+
+
+@kept
+def _wrappers(program: Program) -> dict[str, set[str]]:
+    """Name of a decorated function -> the functions inside of its decorators, which are the program's own."""
+    found: dict[str, set[str]] = {}
+    for function in (function for module in index_of(program).modules for function in module.functions):
+        for decorator in getattr(function.node, "decorator_list", ()):
+            target = resolve(function, decorator.func if isinstance(decorator, ast.Call) else decorator)
+            if isinstance(target, Function):
+                inside = f"{target.qualname}.<"
+                names = {each.name for each in target.module.functions if each.qualname.startswith(inside)}
+                found.setdefault(function.name, set()).update(names)
+    return found
 
 
 def _reaches(function: Function, line: int, without: int) -> bool:

@@ -93,7 +93,8 @@ class Table(Struct, frozen=True):
     flags: dict[str, Flag] = field(default_factory=dict)
     """Attribute that a callback may store into -> what the framework does upon it."""
     ends: dict[str, Ender] = field(default_factory=dict)
-    """Class of a framework's handlers, or method of its loop, that ends the loop on the rank that comes to it."""
+    """Class of a framework's handlers, or method or attribute of its loop -> how it ends the loop on a rank that comes
+    to it, or stores into it."""
     hooks: dict[str, dict[str, str | Source]] = field(default_factory=dict)
     """Base class -> the names of its hooks' parameters, and the class or the kind of value that each is given."""
     handed: dict[str, tuple[str | Source, ...]] = field(default_factory=dict)

@@ -14,6 +14,7 @@ TABLE = Table(
     ends={
         f"{_E}.terminate": Ender("it is called on this rank", _ROUND),
         f"{_E}.terminate_epoch": Ender("it is called on this rank", _ROUND),
+        f"{_E}.should_terminate": Ender("it is stored on this rank", _ROUND),
         "ignite.handlers.TerminateOnNan": Ender(
             "what the step returned on this rank is no finite number", _ROUND
         ),

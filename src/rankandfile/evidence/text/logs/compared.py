@@ -152,10 +152,7 @@ def _elsewhere_at_last(
     if len(ranks) < _FEWEST or set(last) != ranks or len(shapes) != 1:
         return
     places = {rank: tuple(_SOMEWHERE.findall(said.text)) for rank, (_, said) in last.items()}
-    (usual, most), *_ = Counter(places.values()).most_common(1)
-    odd = [rank for rank, place in places.items() if place != usual]
-    if not odd or most < _FEWEST - 1 or len(odd) * 2 > most:
-        return
+    usual, most, odd = _few_against_most(places)
     example = next(said.text for rank, (_, said) in last.items() if places[rank] == usual)
     for rank in odd[:_MOST_FOUND]:
         log, said = last[rank]
@@ -202,9 +199,8 @@ def _of_shape(
     if not repeated and (any(said.times > 1 for _, said in spoken.values()) or _OWN.search(shape)):
         return
     values = {rank: _numbers(said.text)[: 1 if repeated else None] for rank, (_, said) in spoken.items()}
-    (usual, most), *_ = Counter(values.values()).most_common(1)
-    odd = [rank for rank, value in values.items() if value != usual]
-    if not odd or len(odd) * 2 > most or any("." in value for value in usual):
+    usual, most, odd = _few_against_most(values)
+    if any("." in value for value in usual):
         return
     example = next(said.text for rank, (_, said) in spoken.items() if values[rank] == usual)
     for rank in odd:
@@ -217,6 +213,13 @@ def _of_shape(
                 "progress_differs" if repeated else "value_differs", rank, said, others=most, other=example
             ),
         )
+
+
+def _few_against_most(values: dict[int, tuple[str, ...]]) -> tuple[tuple[str, ...], int, list[int]]:
+    """What most ranks have, how many these are, and who has something else: nobody, where they are not few."""
+    (usual, most), *_ = Counter(values.values()).most_common(1)
+    odd = [rank for rank, value in values.items() if value != usual]
+    return usual, most, odd if len(odd) * 2 <= most else []
 
 
 def _numbers(text: str) -> tuple[str, ...]:

@@ -83,8 +83,11 @@ def _told(
             known = out.get((fitting[0], rank), (-1, None))
             out[fitting[0], rank] = (max(known[0], last), known[1] if report.seq is None else report.seq)
     # Of threads that are in a call each, the counters do not tell which of them made the first that is open.
-    alone = {rank: threads_in_calls(case, rank) < 2 for rank in {rank for _, rank in out}}
-    return {(group, rank): (last, at if alone[rank] else None) for (group, rank), (last, at) in out.items()}
+    threads = threads_in_calls(case) if out else {}
+    return {
+        (group, rank): (last, at if threads.get(rank, 0) < 2 else None)
+        for (group, rank), (last, at) in out.items()
+    }
 
 
 def is_of(report: Report, names: set[str], members: list[int]) -> bool:

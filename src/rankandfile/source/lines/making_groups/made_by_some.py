@@ -15,7 +15,6 @@ from rankandfile.source.effects.partings import Partings
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import standing
 from rankandfile.source.lines.of_one_rank import said
-from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, place_in
 
 _MAKES = ("new_group", "new_subgroups", "new_subgroups_by_enumeration", "init_device_mesh")
@@ -42,11 +41,11 @@ def made_by_some(search: Search, verdict: Verdict) -> FoundLine | None:
     (event,) = made.values()
     reason = found[0].reason if found else None
     if not found or _remembers(found[0]):
-        place = _place(event.function, event.line)
+        place = place_in(event.function, event.line)
         story = f"Another group is made by whoever comes to {place.at(event.line)}."
         return FoundLine(place, event.line, reason=reason, kind="some_make", story=story)
     condition = found[0].condition
-    place = _place(found[0].function, condition.line)
+    place = place_in(found[0].function, condition.line)
     return FoundLine(place, condition.line, condition.text, reason, kind="some_make")
 
 
@@ -78,7 +77,3 @@ def _remembers(parting: Parting) -> bool:
 
 def _name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def _place(function: Function, line: int) -> SourcePlace:
-    return place_in(function, line)

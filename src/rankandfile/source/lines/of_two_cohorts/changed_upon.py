@@ -16,7 +16,6 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.files.text import without_comment
-from rankandfile.source.flow import tested
 from rankandfile.source.lines.arguments import assigned
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function, Module
@@ -97,5 +96,4 @@ def _found_out(search: Search, function: Function, test: ast.expr) -> tuple[int,
     value = getattr(made, "value", None)
     if made is not None and isinstance(value, ast.expr):
         return made.lineno, why(search.program, function, value)
-    condition = tested(function.module.lines, test.lineno, test)
-    return test.lineno, why(search.program, function, condition)
+    return test.lineno, search.why(function, test)

@@ -130,7 +130,7 @@ def _of_its_own(search: Search) -> bool:
         Class(module, node) for module in search.objects.index.modules for node in module.classes.values()
     )
     derived = any(TABLE.ends.keys() & set(map(canonical, external_bases(one))) for one in classes)
-    return derived or bool(search.objects.index.stores.get("should_terminate"))
+    return derived or any(search.objects.index.stores.get(name.rpartition(".")[2]) for name in TABLE.ends)
 
 
 def _line(site: Site) -> int:

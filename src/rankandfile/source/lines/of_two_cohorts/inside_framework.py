@@ -59,11 +59,12 @@ def _called_at(search: Search, divergence: CodeDivergence, side: Side) -> FoundL
 def _may_have_come_round(search: Search, side: Side) -> bool:
     """A loop around the way may have made the calls one by one, or a handler on it have ended the other's go."""
     made = [call.path for call in search.paths.calls(side.rank)]
+    reachability = Reachability(search.places)
     for depth, frame in enumerate(side.path):
         place = search.places.find(frame)
         if place is None or not place.known:
             continue
-        if Reachability(search.places).swallows(frame):
+        if reachability.swallows(frame):
             return True
         # A loop that makes other calls in each of its rounds did not come round in between.
         if in_loop(place) and not any(_beside(path, side.path, depth, place) for path in made):

@@ -14,7 +14,6 @@ from rankandfile.source.dependence import why
 from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.syntax import ancestors, dotted
-from rankandfile.source.flow import tested
 from rankandfile.source.lines.arguments import assigned, given
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence
@@ -50,7 +49,7 @@ def renewed(search: Search, divergence: CodeDivergence, cause: str) -> FoundLine
         test = _test_of(where, d) if len(stored) > 1 else None
         if test is None or d.value is None:
             continue
-        reason = why(search.program, where, tested(where.module.lines, test.lineno, test.test))
+        reason = search.why(where, test.test)
         if reason.level == "varying" and _of_nothing_else(search, where, d.value):
             line = test.lineno
             at = place_in(where, line)

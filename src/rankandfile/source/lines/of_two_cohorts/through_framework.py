@@ -20,7 +20,6 @@ from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.stores import object_stored_to
 from rankandfile.source.dependence.syntax import ancestors
-from rankandfile.source.flow import tested
 from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
@@ -112,9 +111,7 @@ def _upon(search: Search, function: Function, site: ast.AST, value: ast.expr) ->
         if outer is function.node:
             break
         if isinstance(outer, ast.If):
-            condition = tested(function.module.lines, outer.lineno, outer.test)
-            reason = why(search.program, function, condition)
-            entries.append(Entry(function, outer.lineno, outer.test, reason, True))
+            entries.append(Entry(function, outer.lineno, outer.test, search.why(function, outer.test), True))
     if not isinstance(value, ast.Constant):
         entries.append(Entry(function, value.lineno, value, why(search.program, function, value), False))
     known = [entry for entry in entries if entry.reason.level in _LEVELS]
