@@ -1,22 +1,16 @@
-"""Blind sets that were scored and opened: what was right at first contact stays right; nobody innocent is blamed."""
+"""What must hold of blind sets that were scored and opened: what was right at first contact stays right."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from support.opened_sets import archives, name_of, unpacked
-
 from rankandfile.lab.blind import case as files
 from rankandfile.lab.blind import scoring, sealed
-from rankandfile.lab.blind.forms import FORMS
+from rankandfile.lab.blind.forms import Form
 from rankandfile.lab.blind.marks import BlindMarks
-
-pytestmark = pytest.mark.lab
 
 #: First contact's marks, if it had this form of evidence, and today's.
 Compared = list[tuple[BlindMarks | None, BlindMarks]]
-ARCHIVES = [*archives("round"), *archives("practice")]
 QUESTIONS = ("hang", "culprits", "nobody", "cause", "file", "line", "condition", "call")
 #: Truths that were found wrong after their sets were opened. In case-08 both ranks raise, long before the batch that
 #: the truth is about: the evidence and another run say so.
@@ -99,44 +93,35 @@ UNLIKE_NCCL = (
 )
 
 
-@pytest.fixture(scope="module", params=ARCHIVES, ids=name_of)
-def revealed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpacked(request.param, tmp_path_factory.mktemp("revealed"))
-
-
-@pytest.fixture(scope="module", params=FORMS, ids=lambda form: form.name.replace(" ", "-"))
-def marks(request: pytest.FixtureRequest, revealed: Path) -> Compared:
-    """Of each case in one form of evidence: the first marks, and those of today."""
+def compared(revealed: Path, form: Form) -> Compared:
+    """Of each case in this form of evidence: the first marks, and those of today."""
     first = scoring.first_round(revealed)
     assert first is not None
-    before = {mark.case: mark for mark in first.marks if mark.form == request.param.name}
+    before = {mark.case: mark for mark in first.marks if mark.form == form.name}
     known = sealed.read(revealed).content.cases
     cases = [case for case in files.cases(revealed) if case.name not in WRONG.get(revealed.name, ())]
-    now = [scoring.answered(case, request.param, known[case.name])[1] for case in cases]
+    now = [scoring.answered(case, form, known[case.name])[1] for case in cases]
     return [(before.get(mark.case), mark) for mark in now]
 
 
-def test_there_are_sets() -> None:
-    assert ARCHIVES
+class KeepWhatWasRight:
+    """Asked of a module's `SETS`, in each form of evidence."""
 
+    def test_what_was_right_stays_right(self, revealed: Path, marks: Compared) -> None:
+        lost = [
+            f"{revealed.name}/{after.case}: {question}"
+            for before, after in marks
+            for question in QUESTIONS
+            if before is not None and getattr(before, question) is True and getattr(after, question) is False
+        ]
+        assert set(lost) <= set(LOST.get(marks[0][1].form, []))
 
-def test_what_was_right_stays_right(revealed: Path, marks: Compared) -> None:
-    lost = [
-        f"{revealed.name}/{after.case}: {question}"
-        for before, after in marks
-        for question in QUESTIONS
-        if before is not None and getattr(before, question) is True and getattr(after, question) is False
-    ]
-    assert set(lost) <= set(LOST.get(marks[0][1].form, []))
+    def test_nobody_innocent_is_blamed(self, revealed: Path, marks: Compared) -> None:
+        blamed = [after.case for _, after in marks if after.innocents or after.nobody is False]
+        assert blamed == [
+            case for name, form, case in UNLIKE_NCCL if (name, form) == (revealed.name, marks[0][1].form)
+        ]
 
-
-def test_nobody_innocent_is_blamed(revealed: Path, marks: Compared) -> None:
-    blamed = [after.case for _, after in marks if after.innocents or after.nobody is False]
-    assert blamed == [
-        case for name, form, case in UNLIKE_NCCL if (name, form) == (revealed.name, marks[0][1].form)
-    ]
-
-
-def test_no_statement_is_false(marks: Compared) -> None:
-    untrue = {after.case: after.false for _, after in marks if after.false}
-    assert not untrue, untrue
+    def test_no_statement_is_false(self, marks: Compared) -> None:
+        untrue = {after.case: after.false for _, after in marks if after.false}
+        assert not untrue, untrue
