@@ -70,7 +70,26 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
         awaits = [facts.waits.pending[index].lacking for index in facts.waits.of_rank.get(rank, ())]
         return not awaits or any(members & set(lacking) for lacking in awaits)
 
-    return tuple(sorted(r for r in still if r not in members and r in unrecorded and may_be_owed(r)))
+    may_belong = {r for r in still if r not in members and r in unrecorded and may_be_owed(r)}
+    may_belong.update(rank for other in may_share_members(facts, call) for rank in other.waiting)
+    return tuple(sorted(may_belong))
+
+
+def may_share_members(facts: Facts, call: Pending) -> tuple[Pending, ...]:
+    """Calls that all who show have joined, as this one, on groups whose members are not recorded either: whoever waits
+    in one of them may belong to this group, too. Groups of one family share nobody."""
+    membership = facts.membership
+    if call.group not in membership.unsure:
+        return ()
+    return tuple(
+        other
+        for other in facts.waits.pending
+        if other.slot is not None
+        and not other.lacking
+        and other.group in membership.unsure
+        and membership.families[other.group] != membership.families[call.group]
+        and set(membership.members[other.group]).isdisjoint(membership.members[call.group])
+    )
 
 
 def unseen_member(facts: Facts, call: Pending) -> tuple[Alternative, ...]:

@@ -22,12 +22,15 @@ from rankandfile.reason.document import cited, not_come
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Teller, finder, tellers
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
+from rankandfile.reason.ranks.from_logs.proofs import failed_or_stands
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.ended_ranks import died_first
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
+
+from .never_joined import AFTER_NEW_WORK, ON_ITS_WAY
 
 
 @finder(precedence=160)
@@ -49,11 +52,14 @@ def did_instead(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if not stories or (proved and not _late(facts, wait_end, call, stories)):
         return None
     culprits = wait_end.ranks if proved else tuple(sorted(stories))
-    found = _finding(facts, wait_end, call, culprits, stories)
-    # Whose calls are not here may be on its way: where it stood for a moment proves nothing more.
-    return (
-        found if proved or _late(facts, wait_end, call, stories) else replace(found, confidence="hypothesis")
+    perhaps_late = _perhaps_on_its_way(facts, call, stories)
+    found = _finding(
+        facts, wait_end, call, culprits, stories, "had not joined" if perhaps_late else "never joined"
     )
+    if not proved and not _late(facts, wait_end, call, stories):
+        # Whose calls are not here may be on its way: where it stood for a moment proves nothing more.
+        return replace(found, confidence="hypothesis")
+    return _if_it_hung(found) if perhaps_late else found
 
 
 def story_of(facts: Facts, asked: AskedRank) -> Story | None:
@@ -78,6 +84,29 @@ def _late(facts: Facts, wait_end: WaitEnd, call: Pending, stories: dict[int, Sto
     return len(wait_end.ranks) <= len(call.waiting) and not set(wait_end.ranks) & facts.hidden.keys()
 
 
+def _perhaps_on_its_way(facts: Facts, call: Pending, stories: dict[int, Story]) -> bool:
+    """Whether all that tells of a hang is a wait after work that was done for the first time, and one look at those
+    whom the others wait for: they may save, build or read what takes its time."""
+    stands = [facts.hosts.get(rank) for rank in stories]
+    return (
+        patience(facts, call) is Patience.NEW_WORK
+        and not failed_or_stands(facts)
+        and all(CAUSES[story.cause].family == "host" for story in stories.values())
+        and all(stand is not None and stand.moving is None for stand in stands)
+    )
+
+
+def _if_it_hung(found: Finding) -> Finding:
+    return replace(
+        found,
+        hang=None,
+        assumed=AFTER_NEW_WORK,
+        confidence="hypothesis",
+        divergence=None,
+        alternatives=(ON_ITS_WAY, *found.alternatives),
+    )
+
+
 def _joined(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
     # Also a member whose own part has ended, or that is held: it does not carry the others' messages any more.
     ended = {
@@ -96,13 +125,18 @@ def _joined(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding | None:
 
 
 def _finding(
-    facts: Facts, wait_end: WaitEnd, call: Pending, culprits: tuple[int, ...], stories: dict[int, Story]
+    facts: Facts,
+    wait_end: WaitEnd,
+    call: Pending,
+    culprits: tuple[int, ...],
+    stories: dict[int, Story],
+    did_not: str = "never joined",
 ) -> Finding:
     first = min(stories.values(), key=lambda story: _preferred(story.cause))
     row = pending_row(facts, call)
     doing = {rank: story.doing for rank, story in stories.items()}
     what = {
-        "absent": f"{upper(ranks_words(culprits))} never joined the {call_phrase(facts, call)}",
+        "absent": f"{upper(ranks_words(culprits))} {did_not} the {call_phrase(facts, call)}",
         "missing": f"{upper(ranks_words(culprits))} died in the {call_phrase(facts, call)}"
         if set(culprits) <= set(call.waiting)
         else f"{upper(ranks_words(culprits))} left no dump, and {verb(culprits, 'is', 'are')} missing from the "

@@ -45,11 +45,11 @@ _HOW_SURE: dict[Patience, Confidence] = {
     Patience.SAID: "established",
     Patience.NEW_WORK: "hypothesis",
 }
-_NEW_WORK = (
+AFTER_NEW_WORK = (
     "it hung: the wait is longer than any pause before it, but what lies between this call and the one before it was "
     "done for the first time, and nothing tells how long it takes"
 )
-_ON_ITS_WAY = perhaps(
+ON_ITS_WAY = perhaps(
     "no_hang", "The job was running, and this took its time.", decided_by="a second set of dumps"
 )
 
@@ -106,7 +106,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         cause="undetermined",
         confidence=sure,
         hang=None if new_work else True,
-        assumed=_NEW_WORK if new_work else "",
+        assumed=AFTER_NEW_WORK if new_work else "",
         sentence=told(sentence, waiting_sentence(facts, wait_end, culprits, named=True)),
         culprits=culprits,
         doing=dict.fromkeys(culprits, doing),
@@ -115,7 +115,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=tuple(dict.fromkeys(ids)),
         contradicted_by="a record of the call on that rank",
         alternatives=(
-            *((_ON_ITS_WAY,) if new_work else ()),
+            *((ON_ITS_WAY,) if new_work else ()),
             *(perhaps(cause, words, culprits, decided_by=decided) for cause, words, decided in _INSTEAD),
         ),
         missing=(

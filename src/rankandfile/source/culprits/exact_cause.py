@@ -11,6 +11,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the decision is on the rank itself (not for a rank that left) | rank_conditional |
 | the loop over the rank's own share of the data, or what is left of it, ended, and no more varies | uneven_inputs |
 | a loop over what is no count was over for them, where the others went on; why is not shown | uneven_inputs |
+| it is about how much a loop around it has gathered, over a rank's own things | uneven_inputs |
 | a rank that left a loop, they say, is in the same round of it | rank_conditional, extra_collective |
 | a rank that left a loop, they say, is behind a test that keeps all others out | rank_conditional |
 | a rank that left a loop, they say, had fewer values to reduce in it | skipped_collective |
@@ -33,7 +34,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.source.dependence.syntax import spans
+from rankandfile.source.dependence.syntax import ancestors, spans
 from rankandfile.source.lines.call_paths import first_unlike
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
@@ -114,6 +115,17 @@ def _over_own_items(found: FoundLine) -> bool:
     assert found.decision is not None and found.reason is not None
     return found.reason.source == "shard_length" or (
         found.reason.source == "local_data" and not _counted(found.decision.condition.node)
+    )
+
+
+def _gone_round_more_often(found: FoundLine) -> bool:
+    """The decision is about what a loop around it has gathered, and that differs as some have gone round more often."""
+    assert found.decision is not None and found.reason is not None
+    function, condition = found.decision.place.function, found.decision.condition
+    upon = {step.upon for step in found.reason.chain if step.upon is not None}
+    return any(
+        isinstance(loop, ast.For) and (function.module.path, loop.lineno) in upon and not _counted(loop.iter)
+        for loop in ancestors(function.module, condition.node)
     )
 
 
@@ -210,6 +222,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         if over is None:
             return None
         return "early_exit" if over is found.divergence.culprit else "extra_collective"
+    if cause in _PATHS and _gone_round_more_often(found):
+        return None if _SHARE.off else "uneven_inputs"
     if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"
     return None

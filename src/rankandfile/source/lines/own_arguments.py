@@ -14,6 +14,8 @@ from .call_paths import Frame, Stop
 
 _ROOTED = re.compile(r"\b(broadcast\w*|reduce|gather|scatter\w*)\s*\(")
 _OWN_DATA = ("local_data", "rng", "clock", "file_system", "process")
+#: Steps from the root to the rank's own number where it is just that: one that speaks, while the others listen.
+_ITSELF = 2
 
 
 def own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
@@ -21,7 +23,19 @@ def own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
         return False
     roots = given(places, (frame,), "root_mismatch")
     reasons = [why(places.program, place.function, root) for _, root in roots]
-    return any(reason.level == "varying" and reason.source in _OWN_DATA for reason in reasons)
+    own = _OWN_DATA if _of_a_group(place) else (*_OWN_DATA, "rank_api")
+    return any(
+        reason.level == "varying"
+        and reason.source in own
+        and (reason.source != "rank_api" or len(reason.chain) > _ITSELF)
+        for reason in reasons
+    )
+
+
+def _of_a_group(place: SourcePlace) -> bool:
+    """Whose root rightly goes by the ranks that are in it."""
+    calls = calls_on(place, Stop(place.line))
+    return any(keyword.arg in ("group", None) for call in calls for keyword in call.keywords)
 
 
 def own_type(place: SourcePlace) -> bool:

@@ -79,8 +79,9 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
         if unlike is not None:
             return Refusal(
                 pattern.name,
-                f"the ranks go round {quoted(place.module, unlike)} from or to numbers of their own, and who is "
-                f"through would not answer a vote at line {place.problem.line}. Agree on these numbers before it.",
+                f"the ranks go round {quoted(place.module, unlike)}, some of them more often than others, and who is "
+                f"through would not answer a vote at line {place.problem.line}. Agree on the number of rounds before "
+                "it.",
             )
         patch = finished(pattern, draft)
     except CannotEdit as error:

@@ -67,14 +67,20 @@ class KnownAnswers:
         ]
         return next((test for test in found if test is not None), None)
 
-    def unlike_rounds(self, node: ast.AST, function: Function) -> ast.expr | None:
-        """The `range(...)` of a loop around the node, where it goes from or to a rank's own number: some end sooner."""
+    def unlike_rounds(self, node: ast.AST, function: Function, test: ast.expr | None) -> ast.expr | None:
+        """What a loop around the node goes through, where some end sooner: a `range(...)` from or to a rank's own
+        number, or what the test differs for, because one rank has gone round more often than another."""
+        chain = why(self.program, function, test).chain if test is not None else ()
+        upon = {step.upon for step in chain if step.upon is not None}
         for outer in ancestors(function.module, node):
             if outer is function.node:
                 break
-            if not isinstance(outer, ast.For) or not isinstance(outer.iter, ast.Call):
+            if not isinstance(outer, ast.For):
                 continue
-            given = outer.iter.args if getattr(outer.iter.func, "id", "") == "range" else []
+            if (function.module.path, outer.lineno) in upon:
+                return outer.iter
+            is_range = isinstance(outer.iter, ast.Call) and getattr(outer.iter.func, "id", "") == "range"
+            given = outer.iter.args if is_range and isinstance(outer.iter, ast.Call) else []
             if any(why(self.program, function, one).level == "varying" for one in given):
                 return outer.iter
         return None

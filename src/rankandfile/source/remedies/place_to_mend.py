@@ -60,8 +60,8 @@ class PlaceToMend(Struct, frozen=True, eq=False, dict=True):
         return self.answers.kept_away(self.statement(), self.in_program)
 
     def unlike_rounds(self) -> ast.expr | None:
-        """Between which numbers a loop around it goes, where these are the rank's own: it ends sooner on some."""
-        return self.answers.unlike_rounds(self.statement(), self.in_program)
+        """What a loop around it goes through, where there is more of it on one rank than on another."""
+        return self.answers.unlike_rounds(self.statement(), self.in_program, getattr(self.node, "test", None))
 
     def called_in_sight(self) -> bool:
         """The program shows who calls the function of the decision."""

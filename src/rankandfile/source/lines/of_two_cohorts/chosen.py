@@ -6,7 +6,7 @@ import ast
 
 from msgspec.structs import replace
 
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import Divergence, Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.dependence.written.changed import changed_inside
@@ -56,7 +56,7 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         return ordered if came_so else given
     if verdict.cause == "group_mismatch" and first is not None and first.culprit.path:
         return argument(search, verdict, first)
-    if same is not None and (ordered := _ordered(search, same)) is not None:
+    if same is not None and (ordered := _ordered(search, same, verdict.divergence)) is not None:
         return ordered
     if same is not None and verdict.divergence is not None and verdict.divergence.kind == "argument":
         return argument(search, verdict, same)
@@ -110,11 +110,14 @@ def _other_item(search: Search, best: Decision, chosen: CodeDivergence) -> Found
     return found if found is not None and found.kind == "items" else None
 
 
-def _ordered(search: Search, same: CodeDivergence) -> FoundLine | None:
+def _ordered(search: Search, same: CodeDivergence, of: Divergence | None = None) -> FoundLine | None:
     """The loop around a call of one place, whose items came in another order on one side."""
     path = same.culprit.path
+    # In a circle they are in calls of several groups: what chose the group says more than what is done in each.
+    of_groups = of is not None and of.kind == "cycle"
     ordered = (
-        loop_order(search.places, path)
+        (_of_chosen_items(search, same) if of_groups else None)
+        or loop_order(search.places, path)
         or loop_order(search.places, way_before(search, path))
         or _of_chosen_items(search, same)
     )
