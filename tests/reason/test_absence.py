@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from msgspec.structs import replace
 from support.reason.building import Call, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import Witnesses, at
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
@@ -93,6 +94,24 @@ def test_how_long_work_takes_that_was_not_done_before_nothing_tells(
         assert verdict.assumed and "for the first time" in verdict.assumed
     over = diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), waited_s=700)).verdicts[0]
     assert culprits(over) == [0], "its own timeout is a measure that needs no past"
+
+
+@pytest.mark.parametrize(("looks", "waited_s"), [(1, 30), (2, 30), (1, 700)])
+def test_one_look_at_who_does_new_work_shows_no_standstill(looks: int, waited_s: float) -> None:
+    """Rank 0 is seen in code of its own while the others wait: it may build an index, and come."""
+    build: Step = Call(WORLD, "broadcast", 64, "index.py:19")
+    programs = {rank: [*loop(BODY, 4), Stop() if rank == 0 else build] for rank in range(4)}
+    witnesses = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"), waited_s=waited_s))
+    for _ in range(looks):
+        witnesses.stack(0, at(8, "distance", "/workspace/index.py"))
+    verdict = diagnose(witnesses.case).verdicts[0]
+    if looks == 2 or waited_s == 700:
+        assert (verdict.hang, culprits(verdict), verdict.cause) == (True, [0], "host_blocked")
+    else:
+        assert (verdict.hang, culprits(verdict)) == (None, [])
+        assert [one.rank for one in verdict.suspects] == [0] and verdict.divergence is None
+        assert verdict.assumed and "for the first time" in verdict.assumed
+        assert "never" not in verdict.sentence
 
 
 def test_members_that_nobody_recorded_follow_from_the_mesh() -> None:

@@ -275,6 +275,33 @@ def fit(loss, steps):
         assert "some of them more often than others" in refused(files, "# due")
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_no_vote_on_what_a_loop_has_gathered_of_things_that_each_rank_has_more_or_less_of(own: bool) -> None:
+    """That one has gathered enough and another has not comes of its loop's end, behind which nobody votes."""
+    files = train(
+        f"""buffer = []
+
+
+def open_tasks(tasks):
+    {"tasks = [task for task in tasks if task % dist.get_world_size() == dist.get_rank()]" if own else ""}
+    return tasks
+
+
+def fit(loss, tasks):
+    todo = open_tasks(tasks)
+    for task in todo:
+        buffer.append(task)
+        if len(buffer) == 4:  # due
+            dist.barrier()
+            buffer.clear()
+"""
+    )
+    if own:
+        assert "some of them more often than others" in refused(files, "# due")
+    else:
+        assert changed(files, "# due")
+
+
 @pytest.mark.parametrize("two_ways", [True, False])
 def test_an_exchange_with_an_order_for_each_side_is_not_half_mended(two_ways: bool) -> None:
     """In batches on the one side and in order on the other, whoever sends first would wait as before."""

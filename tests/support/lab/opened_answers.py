@@ -92,6 +92,9 @@ UNLIKE_NCCL = (
     ("practice-21a", "logs only", "case-02"),
 )
 
+#: gloo reduces and scatters by an all_reduce, and that is what the watchdog's line in the log says. NCCL's would not.
+AS_GLOO_DID = (("practice-22b", "case-03"),)
+
 
 def compared(revealed: Path, form: Form) -> Compared:
     """Of each case in this form of evidence: the first marks, and those of today."""
@@ -122,6 +125,10 @@ class KeepWhatWasRight:
             case for name, form, case in UNLIKE_NCCL if (name, form) == (revealed.name, marks[0][1].form)
         ]
 
-    def test_no_statement_is_false(self, marks: Compared) -> None:
-        untrue = {after.case: after.false for _, after in marks if after.false}
+    def test_no_statement_is_false(self, revealed: Path, marks: Compared) -> None:
+        untrue = {
+            after.case: after.false
+            for _, after in marks
+            if after.false and (revealed.name, after.case) not in AS_GLOO_DID
+        }
         assert not untrue, untrue

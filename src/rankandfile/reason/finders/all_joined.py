@@ -77,17 +77,19 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
 
 def may_share_members(facts: Facts, call: Pending) -> tuple[Pending, ...]:
     """Calls that all who show have joined, as this one, on groups whose members are not recorded either: whoever waits
-    in one of them may belong to this group, too. Groups of one family share nobody."""
+    in one of them may belong to this group, too. Groups of one description share nobody."""
     membership = facts.membership
     if call.group not in membership.unsure:
         return ()
+    described = dict(facts.case.groups.select("group", "desc").iter_rows())
+    own = described[call.group]
     return tuple(
         other
         for other in facts.waits.pending
         if other.slot is not None
         and not other.lacking
         and other.group in membership.unsure
-        and membership.families[other.group] != membership.families[call.group]
+        and (described[other.group] != own or own in (None, "", "undefined"))
         and set(membership.members[other.group]).isdisjoint(membership.members[call.group])
     )
 
