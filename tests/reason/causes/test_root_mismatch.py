@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from support.reason import gloo_jobs
 from support.reason.building import WORLD, Call, Job, Step, case_of, loop
 from support.reason.witnesses import C10D, Witnesses, best, blamed
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.pipeline import Options
+from rankandfile.pipeline import diagnose as conclude
 from rankandfile.reason import diagnose
 
 
@@ -240,3 +245,43 @@ def test_on_one_line_by_stacks_alone_the_watchdogs_numbers_tell_whether_it_is_on
     verdict = without_dumps(55, 55, 55)
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("root_mismatch", "supported", [0])
     assert without_dumps(55, 56, 55).confidence == "hypothesis"
+
+
+@pytest.mark.parametrize(
+    ("leader", "cause"),
+    [
+        ("table(score)", "root_mismatch"),
+        ("dict(enumerate(gathered(score)))", "network_stalled"),
+    ],
+    ids=["its own entry as it was measured", "only what all have alike"],
+)
+def test_a_root_found_in_a_table_with_an_entry_of_its_own(leader: str, cause: str, tmp_path: Path) -> None:
+    """All stand in one broadcast on the host, and nothing tells which root each takes: the program may."""
+    program = f"""import torch
+import torch.distributed as dist
+
+
+def spread(net, score):
+    best = max({leader}, key=score.get)
+    dist.broadcast(net, src=best)  # here
+
+
+def gathered(score):
+    room = [torch.zeros(1) for _ in range(dist.get_world_size())]
+    dist.all_gather(room, torch.tensor([score]))
+    return [each.item() for each in room]
+
+
+def table(score):
+    me = dist.get_rank()
+    scores = dict(enumerate(gathered(score)))
+    scores[me] = score
+    return scores
+"""
+    (tmp_path / "a.py").write_text(program)
+    line = next(n for n, text in enumerate(program.splitlines(), 1) if "# here" in text)
+    witnesses = gloo_jobs.gloo(op="broadcast")
+    for rank in range(3):
+        witnesses.stack(rank, [("broadcast", C10D, 3151), ("spread", "/workspace/a.py", line)])
+    verdict = conclude(witnesses.case, Options(sources=(tmp_path,))).diagnosis.verdicts[0]
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == (cause, "hypothesis", [])

@@ -82,7 +82,7 @@ def may_share_members(facts: Facts, call: Pending) -> tuple[Pending, ...]:
     if call.group not in membership.unsure:
         return ()
     described = dict(facts.case.groups.select("group", "desc").iter_rows())
-    own = described[call.group]
+    own, members = described[call.group], set(membership.members[call.group])
     return tuple(
         other
         for other in facts.waits.pending
@@ -90,7 +90,7 @@ def may_share_members(facts: Facts, call: Pending) -> tuple[Pending, ...]:
         and not other.lacking
         and other.group in membership.unsure
         and (described[other.group] != own or own in (None, "", "undefined"))
-        and set(membership.members[other.group]).isdisjoint(membership.members[call.group])
+        and members.isdisjoint(membership.members[other.group])
     )
 
 

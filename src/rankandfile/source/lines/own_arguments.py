@@ -34,8 +34,9 @@ def own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
 
 def _of_a_group(place: SourcePlace) -> bool:
     """Whose root rightly goes by the ranks that are in it."""
-    calls = calls_on(place, Stop(place.line))
-    return any(keyword.arg in ("group", None) for call in calls for keyword in call.keywords)
+    events = (event(call, place.function) for call in calls_on(place, Stop(place.line)))
+    known = [each for each in events if each is not None]
+    return not known or any(each.group is not None for each in known)
 
 
 def own_type(place: SourcePlace) -> bool:
