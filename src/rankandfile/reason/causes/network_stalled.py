@@ -149,8 +149,8 @@ def _other_roots(facts: Facts, call: Pending, evidence: tuple[str, ...]) -> Find
         confidence="hypothesis",
         sentence=(
             f"All members joined the {call_phrase(facts, call)} with tensors of the same size and type, the stack of "
-            "each stands in it, and none finishes it. Each takes for its root what it works out from its own data: "
-            "they need not agree on it."
+            "each stands in it, and none finishes it. Each takes for its root what it works out by itself: they need "
+            "not agree on it."
         ),
         evidence=evidence,
         contradicted_by="a stack of a member outside of the call",

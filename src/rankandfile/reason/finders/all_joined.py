@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.reason import lookup
 from rankandfile.reason.document import cited, perhaps
@@ -77,21 +79,27 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
 
 def may_share_members(facts: Facts, call: Pending) -> tuple[Pending, ...]:
     """Calls that all who show have joined, as this one, on groups whose members are not recorded either: whoever waits
-    in one of them may belong to this group, too. Groups of one description share nobody."""
-    membership = facts.membership
-    if call.group not in membership.unsure:
+    in one of them may belong to this group, too. Not where a call of the group has ended, which shows its members; and
+    groups that have one description share nobody."""
+    if not _of_unknown_members(facts, call):
         return ()
     described = dict(facts.case.groups.select("group", "desc").iter_rows())
-    own, members = described[call.group], set(membership.members[call.group])
+    own, members = described[call.group], set(facts.membership.members[call.group])
     return tuple(
         other
         for other in facts.waits.pending
-        if other.slot is not None
-        and not other.lacking
-        and other.group in membership.unsure
+        if not other.lacking
+        and members.isdisjoint(facts.membership.members[other.group])
         and (described[other.group] != own or own in (None, "", "undefined"))
-        and members.isdisjoint(membership.members[other.group])
+        and _of_unknown_members(facts, other)
     )
+
+
+def _of_unknown_members(facts: Facts, call: Pending) -> bool:
+    if call.slot is None or call.group not in facts.membership.unsure:
+        return False
+    calls = facts.call_table.of_group(call.group)
+    return not calls.filter(~pl.col("open") & (pl.col("slot") < call.slot)).height
 
 
 def unseen_member(facts: Facts, call: Pending) -> tuple[Alternative, ...]:

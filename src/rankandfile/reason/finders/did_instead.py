@@ -85,15 +85,21 @@ def _late(facts: Facts, wait_end: WaitEnd, call: Pending, stories: dict[int, Sto
 
 
 def _perhaps_on_its_way(facts: Facts, call: Pending, stories: dict[int, Story]) -> bool:
-    """Whether all that tells of a hang is a wait after work that was done for the first time, and one look at those
-    whom the others wait for: they may save, build or read what takes its time."""
-    stands = [facts.hosts.get(rank) for rank in stories]
+    """Whether all that tells of a hang is a wait after work that was done for the first time, and no more than one look
+    at those whom the others wait for: they may save, build or read what takes its time."""
     return (
         patience(facts, call) is Patience.NEW_WORK
         and not failed_or_stands(facts)
-        and all(CAUSES[story.cause].family == "host" for story in stories.values())
-        and all(stand is not None and stand.moving is None for stand in stands)
+        and all(_may_go_on(facts, rank, story) for rank, story in stories.items())
     )
+
+
+def _may_go_on(facts: Facts, rank: int, story: Story) -> bool:
+    accounts, stand = facts.accounts, facts.hosts.get(rank)
+    died = accounts.raised.get(rank)
+    if CAUSES[story.cause].family != "host" or rank in accounts.suspended or (died and died.thread):
+        return False
+    return story.absence if stand is None else stand.moving is None
 
 
 def _if_it_hung(found: Finding) -> Finding:

@@ -11,6 +11,7 @@ from rankandfile.reason.divergence import in_document
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
+from rankandfile.reason.ranks.from_logs.proofs import failed_or_stands
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
@@ -26,10 +27,9 @@ def groups_that_may_share(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if wait_end.kind != "joined":
         return None
     call = facts.waits.pending[wait_end.pending[0]]
-    row = pending_row(facts, call)
-    if row is None:
+    if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN) and not failed_or_stands(facts):
         return None
-    others = [other for other in may_share_members(facts, call) if _alike(facts, row, other)]
+    others = [other for other in may_share_members(facts, call) if _alike(facts, call, other)]
     if not others:
         return None
     numbers = sorted(facts.waits.pending.index(one) for one in (call, *others))
@@ -43,11 +43,10 @@ def groups_that_may_share(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             "All stand at one line, and who belongs to these groups is not recorded: ranks that belong to several may "
             "have come to them in other orders, and each then waits for one that waits in the other group.",
         ),
-        culprits=_few(facts, calls),
         divergence=in_document.circle(facts, whole),
         location=lookup.location_of(facts, pending_row(facts, calls[0])),
         evidence=cited(*(pending_row(facts, one) for one in calls)),
-        contradicted_by="a list of members that share nobody",
+        contradicted_by="a list of the members, in which no rank is in two of the groups",
         alternatives=(
             perhaps(
                 "skipped_collective",
@@ -56,22 +55,15 @@ def groups_that_may_share(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ),
             perhaps(
                 "network_stalled",
-                "If they share no member, nothing is carried in either.",
+                "If they share no member, the network may carry nothing.",
                 decided_by="the members",
             ),
         ),
     )
 
 
-def _few(facts: Facts, calls: list[Pending]) -> tuple[int, ...]:
-    """Who waits elsewhere than most do, where the wait is none that the job is used to."""
-    if any(patience(facts, one) in (Patience.NOT_YET, Patience.UNKNOWN) for one in calls):
-        return ()
-    most, *rest = sorted(calls, key=lambda one: len(one.waiting), reverse=True)
-    few = tuple(sorted(rank for one in rest for rank in one.waiting))
-    return few if len(few) < len(most.waiting) else ()
-
-
-def _alike(facts: Facts, row: lookup.Row, other: Pending) -> bool:
-    theirs = pending_row(facts, other)
-    return theirs is not None and (theirs["op"], theirs["path"]) == (row["op"], row["path"])
+def _alike(facts: Facts, *calls: Pending) -> bool:
+    """All wait in one kind of call, and have come to it by one way."""
+    rows = [lookup.call_at(facts, rank, one.group, one.slot or 0) for one in calls for rank in one.waiting]
+    ways = {None if row is None else (row["op"], row["path"]) for row in rows}
+    return len(ways) == 1 and all(way is not None and way[1] is not None for way in ways)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from rankandfile.source.dependence import why
@@ -33,10 +34,14 @@ def own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
 
 
 def _of_a_group(place: SourcePlace) -> bool:
-    """Whose root rightly goes by the ranks that are in it."""
+    """The call is, or may be, for a part of the ranks only: its root then rightly goes by the ranks in it."""
     events = (event(call, place.function) for call in calls_on(place, Stop(place.line)))
     known = [each for each in events if each is not None]
-    return not known or any(each.group is not None for each in known)
+    return not known or any(each.group is not None and not _is_all(each.group) for each in known)
+
+
+def _is_all(group: ast.expr) -> bool:
+    return ast.unparse(group).rpartition(".")[2] in ("None", "WORLD")
 
 
 def own_type(place: SourcePlace) -> bool:

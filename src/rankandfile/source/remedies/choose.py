@@ -79,7 +79,7 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
         if unlike is not None:
             return Refusal(
                 pattern.name,
-                f"the ranks go round {quoted(place.module, unlike)}, some of them more often than others, and who is "
+                f"the ranks go round {quoted(place.module, unlike)}, some perhaps more often than others, and who is "
                 f"through would not answer a vote at line {place.problem.line}. Agree on the number of rounds before "
                 "it.",
             )
