@@ -63,7 +63,14 @@ def groups_that_may_share(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 
 def _alike(facts: Facts, *calls: Pending) -> bool:
-    """All wait in one kind of call, and have come to it by one way."""
-    rows = [lookup.call_at(facts, rank, one.group, one.slot or 0) for one in calls for rank in one.waiting]
-    ways = {None if row is None else (row["op"], row["path"]) for row in rows}
-    return len(ways) == 1 and all(way is not None and way[1] is not None for way in ways)
+    """All wait in one kind of call, and have come to it by one way, or stand at one line where no way is recorded."""
+    ways = {_way(facts, one, rank) for one in calls for rank in one.waiting}
+    return len(ways) == 1 and None not in ways
+
+
+def _way(facts: Facts, call: Pending, rank: int) -> tuple[object, ...] | None:
+    row, stand = lookup.call_at(facts, rank, call.group, call.slot or 0), facts.hosts.get(rank)
+    if row is not None and row["path"] is not None:
+        return row["op"], row["path"]
+    at = stand.location if stand is not None else None
+    return (row["op"], at.file, at.line) if row is not None and at is not None else None
