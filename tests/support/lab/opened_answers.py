@@ -93,7 +93,7 @@ UNLIKE_NCCL = (
 )
 
 #: gloo reduces and scatters by an all_reduce, and that is what the watchdog's line in the log says. NCCL's would not.
-AS_GLOO_DID = (("practice-22b", "case-03"),)
+AS_GLOO_DID = {("practice-22b", "case-03"): "rank 1 made all_reduce at "}
 
 
 def compared(revealed: Path, form: Form) -> Compared:
@@ -127,8 +127,9 @@ class KeepWhatWasRight:
 
     def test_no_statement_is_false(self, revealed: Path, marks: Compared) -> None:
         untrue = {
-            after.case: after.false
+            (after.case, words)
             for _, after in marks
-            if after.false and (revealed.name, after.case) not in AS_GLOO_DID
+            for words in after.false
+            if not words.startswith(AS_GLOO_DID.get((revealed.name, after.case), "-"))
         }
         assert not untrue, untrue

@@ -88,9 +88,9 @@ def _perhaps_on_its_way(facts: Facts, call: Pending, stories: dict[int, Story]) 
     """Whether all that tells of a hang is a wait after work that was done for the first time, and no more than one look
     at those whom the others wait for: they may save, build or read what takes its time."""
     return (
-        patience(facts, call) is Patience.NEW_WORK
+        all(_may_go_on(facts, rank, story) for rank, story in stories.items())
         and not failed_or_stands(facts)
-        and all(_may_go_on(facts, rank, story) for rank, story in stories.items())
+        and patience(facts, call) is Patience.NEW_WORK
     )
 
 

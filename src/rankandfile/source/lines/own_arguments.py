@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
-from rankandfile.source.dependence import why
+from rankandfile.source.dependence import axes_of, why
 from rankandfile.source.effects.event import event
 from rankandfile.source.effects.type_of_value import type_of_value
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
@@ -35,13 +34,12 @@ def own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
 
 def _of_a_group(place: SourcePlace) -> bool:
     """The call is, or may be, for a part of the ranks only: its root then rightly goes by the ranks in it."""
+    program = place.function.module.program
     events = (event(call, place.function) for call in calls_on(place, Stop(place.line)))
     known = [each for each in events if each is not None]
-    return not known or any(each.group is not None and not _is_all(each.group) for each in known)
-
-
-def _is_all(group: ast.expr) -> bool:
-    return ast.unparse(group).rpartition(".")[2] in ("None", "WORLD")
+    return not known or any(
+        each.group is not None and axes_of(program, place.function, each.group) is not None for each in known
+    )
 
 
 def own_type(place: SourcePlace) -> bool:
