@@ -69,8 +69,10 @@ Effect = Event | Runs | Opaque | Ends
 class Effects:
     """What the calls of one program do, worked out once."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, messages: bool = False) -> None:
         self.program = program
+        self._messages = messages
+        """Asked for are messages from rank to rank, in the place of collectives."""
         self.index: Index = index_of(program)
         self.of: dict[ast.AST, list[Effect]] = {}
         """A call, or a property that is read -> what it does to the other ranks; silent ones are not here."""
@@ -85,10 +87,11 @@ class Effects:
     def _find(self) -> None:
         for function, e in self._candidates():
             found = self._event(e, function)
-            if found is not None and found.name not in TABLE.pairwise:
+            if found is not None and (found.name in TABLE.pairwise) is self._messages:
                 self._add(function, e, found)
         for function, call, name in collectives_handed(self.index, objects_of(self.program)):
-            self._add(function, call, Event(name, TABLE.collectives[name], call, function))
+            if (name in TABLE.pairwise) is self._messages:
+                self._add(function, call, Event(name, TABLE.collectives[name], call, function))
         while self._queue:
             self._to_callers(self._queue.pop())
         for name in ("exit", "_exit", "quit", "abort"):
@@ -273,6 +276,12 @@ class Effects:
 @kept
 def effects_of(program: Program) -> Effects:
     return Effects(program)
+
+
+@kept
+def messages_of(program: Program) -> Effects:
+    """The same of sends and receives."""
+    return Effects(program, messages=True)
 
 
 def _may_be_object(site: Site) -> bool:

@@ -42,9 +42,9 @@ _MOST_TRIED = 12
 class Partings:
     """The partings of the functions of one program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, effects: Effects | None = None) -> None:
         self.program = program
-        self.effects: Effects = effects_of(program)
+        self.effects: Effects = effects or effects_of(program)
         self.roles = Roles(program)
         self._groups: dict[Event, str] = {}
 

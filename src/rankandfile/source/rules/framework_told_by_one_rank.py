@@ -30,7 +30,8 @@ class Milestones(TrainerCallback):
 
 ## Limits
 
-Known are the flags of Lightning's `trainer` and of Transformers' `control`, by their names.
+Known are the flags of Lightning's `trainer` and of Transformers' `control`, by their names, and handlers of Ignite that
+end the engine of the rank on which they are asked: `TerminateOnNan` and `TimeLimit`.
 """
 
 import ast
@@ -41,6 +42,7 @@ from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.lint.rule import Found, Rule, View, can_differ, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 290
@@ -53,9 +55,12 @@ _FLAGS = {
         "should_epoch_stop": "leaves the epoch",
     },
 }
+_ENDS = {"TerminateOnNan": "an output of its own is not finite", "TimeLimit": "its own clock says so"}
+_IGNITE = "ignite."
 
 
 def _find(view: View) -> Iterable[Found]:
+    yield from _handlers(view)
     for function in view.asked:
         if "should_" not in function.module.text:
             continue
@@ -77,6 +82,22 @@ def _find(view: View) -> Iterable[Found]:
                         fix="all_reduce the decision, and set the flag on all ranks or on none.",
                     )
                     break
+
+
+def _handlers(view: View) -> Iterator[Found]:
+    """Handlers that end the engine of one rank; of a program that asks the others for nothing, nobody would wait."""
+    for name, because in _ENDS.items() if view.effects.loud else ():
+        for site in view.effects.index.calls(name):
+            target = resolve(site.function, site.call.func)
+            known = isinstance(target, External) and target.dotted.startswith(_IGNITE)
+            if known and not view.skip(site.function):
+                yield Found(
+                    severity="warning",
+                    function=site.function,
+                    node=site.call,
+                    message=f"`{name}` ends the engine of the rank on which {because}; the others go on",
+                    fix="Reduce what it asks for over the ranks, and end all engines in the same iteration.",
+                )
 
 
 def _set(function: Function) -> Iterator[tuple[ast.Assign, str, str]]:

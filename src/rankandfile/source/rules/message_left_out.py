@@ -1,0 +1,115 @@
+"""A rank leaves out a message because of what only it knows, and its peer waits for it.
+
+## Why this is bad
+
+Nobody but the sender knows that there was nothing to send: the receiver waits, and takes the next message, if one
+comes, for the one that was left out.
+
+## Example
+
+```python
+import torch.distributed as dist
+
+for y in parts:
+    if y.abs().max() < 1e-3:  # nothing in it
+        continue
+    dist.send(y, dst=after)
+```
+
+## Use instead
+
+```python
+import torch.distributed as dist
+
+for y in parts:
+    dist.send(torch.tensor([float(y.abs().max() >= 1e-3)]), dst=after)  # whether there is anything
+    if y.abs().max() < 1e-3:
+        continue
+    dist.send(y, dst=after)
+```
+
+## Limits
+
+Where the function sends something before it decides, or after the loop in which it does, the peer may be told by that.
+A decision that goes back to the rank's own number is how ranks share their work, and is left alone; so is how often a
+loop goes round.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from rankandfile.source.dependence.syntax import text
+from rankandfile.source.effects.event import Event
+from rankandfile.source.effects.loud import Effects, Runs, messages_of
+from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.partings import Partings
+from rankandfile.source.lint.rule import RANK, Found, Rule, View, can_differ, on_the_way, steps_of
+from rankandfile.source.lint.weigh import severity
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.scopes import own_nodes
+
+ORDER = 301
+_NUMBER = " is the rank's own number"
+_NEAR = 3
+"""Steps from a decision to the rank's number where that is the key of a table, and nothing was computed."""
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def _find(view: View) -> Iterable[Found]:
+    messages = messages_of(view.program)
+    partings = Partings(view.program, messages)
+    for function in messages.loud:
+        for parting in () if view.skip(function) else partings.that_differ(function):
+            sure = severity(parting) if _of_own_data(parting) else None
+            if sure is not None and not _told(messages, parting):
+                yield Found(
+                    severity=sure,
+                    function=function,
+                    node=parting.owner,
+                    message=f"a rank leaves out its `{parting.event.op}` as only it can tell; its peer waits for it",
+                    story=(
+                        can_differ(function, parting.condition.line, parting.reason),
+                        *on_the_way(parting.calls),
+                        (
+                            parting.event.function,
+                            parting.event.line,
+                            f"`{text(parting.event.site, 60)}`: the peer waits for it",
+                        ),
+                    ),
+                    steps=steps_of(parting.reason),
+                    fix="Send in any case, if only that there is nothing.",
+                )
+
+
+def _of_own_data(parting: Parting) -> bool:
+    reason = parting.reason
+    asks = isinstance(parting.owner, ast.If) and parting.instead is None
+    looked_up = len(reason.chain) <= _NEAR and any(_NUMBER in step.words for step in reason.chain)
+    by_number = reason.source in RANK or looked_up
+    return asks and reason.level == "varying" and not by_number
+
+
+def _told(messages: Effects, parting: Parting) -> bool:
+    """Whether the function sends something before it decides, or after the loop in which it does."""
+    line = parting.condition.line
+    loops = [node for node in own_nodes(parting.function) if isinstance(node, _LOOPS)]
+    ends = [loop.end_lineno or loop.lineno for loop in loops if loop.lineno <= line <= (loop.end_lineno or 0)]
+    for node in own_nodes(parting.function):
+        where = node.lineno if isinstance(node, ast.Call) else line
+        apart = where < line or (ends and where > max(ends))
+        if apart and any("send" in op for op in _issued(messages, node, set())):
+            return True
+    return False
+
+
+def _issued(messages: Effects, node: ast.AST, seen: set[Function]) -> Iterator[str]:
+    for effect in messages.of.get(node, ()):
+        if isinstance(effect, Event):
+            yield effect.op
+        elif isinstance(effect, Runs) and effect.target not in seen:
+            seen.add(effect.target)
+            for inner in own_nodes(effect.target):
+                yield from _issued(messages, inner, seen)
+
+
+RULE = Rule(find=_find, cause="skipped_collective")
