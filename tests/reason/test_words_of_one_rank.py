@@ -194,3 +194,35 @@ def test_a_log_in_which_one_rank_speaks_is_its_own(tmp_path: Path) -> None:
     )
     found = best(tmp_path, **logs)
     assert (found.cause, named(found)) == ("raised", [2])
+
+
+def rounds(rank: int, leaders: list[int]) -> str:
+    """What a rank writes of each round: whom it follows, and its own score."""
+    lines = (f"round {n}: score 0.{rank}{n}7, follows member {leader}" for n, leader in enumerate(leaders))
+    return "".join(f"[rank {rank}] INFO {line}\n" for line in lines)
+
+
+def of_leaders(folder: Path, *leaders: list[int]) -> Verdict:
+    return best(folder, **{f"worker{rank}": rounds(rank, own) for rank, own in enumerate(leaders)})
+
+
+def test_a_number_that_all_had_alike_until_one_has_another(tmp_path: Path) -> None:
+    usual = [0, 0, 3, 1]
+    found = of_leaders(tmp_path, usual, usual, [0, 0, 3, 2], usual)
+    assert 'rank 2 wrote "INFO round 3: score 0.237, follows member 2", where 3 others wrote' in found.sentence
+    assert 'in the 3 such lines before, all ranks wrote the same in the place of "2"' in found.sentence
+    assert not found.culprits, "its words alone prove nothing"
+
+
+@pytest.mark.parametrize(
+    "leaders",
+    [
+        pytest.param(([0, 1], [0, 1], [0, 2], [0, 1]), id="one line before is not enough"),
+        pytest.param(([0, 0, 1], [0, 2, 1], [0, 0, 2], [0, 0, 1]), id="they differed before"),
+        pytest.param(([0, 0, 1], [0, 0, 1], [0, 0, 2, 2], [0, 0, 1]), id="one has another round behind it"),
+        pytest.param(([0, 0, 1], [0, 0, 1], [0, 0, 2], [0, 0, 2]), id="as many as the others"),
+        pytest.param(([0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]), id="alike"),
+    ],
+)
+def test_a_number_that_need_not_be_alike(tmp_path: Path, leaders: tuple[list[int], ...]) -> None:
+    assert "such lines before" not in of_leaders(tmp_path, *leaders).sentence

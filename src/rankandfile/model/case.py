@@ -70,7 +70,7 @@ class Case(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def compared_lines(self) -> list[dict[str, Any]]:
         """Events that came of putting the logs of ranks side by side: what one rank's says and others' do not."""
-        kinds = ("value_differs", "line_alone", "progress_differs")
+        kinds = ("value_differs", "value_differs_now", "line_alone", "progress_differs")
         found = self.events.filter(pl.col("kind").cast(pl.String).is_in(kinds) & pl.col("rank").is_not_null())
         return found.sort("log", "line").to_dicts()
 

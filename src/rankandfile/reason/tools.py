@@ -39,6 +39,7 @@ from rankandfile.reason.ranks.from_logs.caught import survived
 from rankandfile.reason.ranks.from_logs.counters import Counter, counters
 from rankandfile.reason.ranks.from_logs.departures import place_in
 from rankandfile.reason.ranks.from_logs.nccl_setups import Setup, setups
+from rankandfile.reason.ranks.from_logs.no_longer_alike import named_by_logs
 from rankandfile.reason.ranks.from_logs.over import anybody_waited
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks

@@ -18,6 +18,7 @@ from rankandfile.reason.toolbox import (
     cited,
     claims_at,
     lookup,
+    named_by_logs,
     on_hosts_alone,
     patience,
     pending_row,
@@ -123,7 +124,7 @@ def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
     cites = (lookup.evidence_of(row), *(i for s in inside[:4] for i in s.evidence))
     own = {(s.location.file, s.location.line) for s in inside} & facts.code.own_roots
     if rooted and own:
-        return _other_roots(facts, call, cites)
+        return named_by_logs(facts, call, _other_roots(facts, call, cites))
     if rooted:
         others.insert(
             0, ("root_mismatch", "The members may not agree on the root.", "the source of the call")

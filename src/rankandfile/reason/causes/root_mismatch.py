@@ -23,6 +23,7 @@ from rankandfile.reason.toolbox import (
     diverged,
     first_pending,
     lookup,
+    named_by_logs,
     named_roots,
     on_hosts_alone,
     patience,
@@ -84,7 +85,8 @@ def several_roots(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return differently_named(facts, call, named, bool(recorded))
     roots = _believers(facts, call.group, call.slot)
     if roots is None and wait_end.kind == "joined":
-        return _finished_early(facts, call)
+        found = _finished_early(facts, call)
+        return named_by_logs(facts, call, found) if found is not None else None
     if roots is None or len(roots) == 1 or (not roots and not _all_there(facts, call, members)):
         return None
     usual = _usual_root(facts, call)

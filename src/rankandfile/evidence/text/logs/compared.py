@@ -22,6 +22,9 @@ from rankandfile.evidence.text.logs.raw import MOST_COMPARED, Said
 #: Lines looked at from each end of a file, distinct shapes kept, and characters of each.
 _LOOKED, _FIRST, _LAST, _LONGEST = 60, 12, 24, 160
 
+#: Earlier lines of a shape that are kept, and how many of them must agree on all ranks before a last one tells.
+_KEPT_BEFORE, _LEAST_BEFORE = 4, 2
+
 _FEWEST = 3
 _MOST_FOUND = 12
 #: Lines that one rank alone wrote: of all ranks, and how many of its others may come behind one.
@@ -80,9 +83,10 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
         key = (bare.rank, bare.host, bare.pid, bare.local_rank, bare.task, shape_of(text))
         known = shapes.pop(key, None)
         times = 1 + (known.times if known else 0)
+        before = (*known.before, known.text)[-_KEPT_BEFORE:] if known else ()
         shapes[key] = Said(
             line=number, rank=bare.rank, text=clean(text, _LONGEST), times=times, pid=bare.pid, host=bare.host,
-            local_rank=bare.local_rank, task=bare.task,
+            local_rank=bare.local_rank, task=bare.task, before=before,
         )  # fmt: skip
     found = list(shapes.values())
     return found if len(found) <= _FIRST + _LAST else [*found[:_FIRST], *found[-_LAST:]]
@@ -195,6 +199,7 @@ def _of_shape(
         return
     if len(ranks) < _FEWEST or set(spoken) != ranks or "#" not in shape:
         return
+    yield from _no_longer_alike({rank: entry for rank, entry in spoken.items() if entry[1].before}, ranks)
     repeated = all(said.times > 1 for _, said in spoken.values())
     if not repeated and (any(said.times > 1 for _, said in spoken.values()) or _OWN.search(shape)):
         return
@@ -213,6 +218,27 @@ def _of_shape(
                 "progress_differs" if repeated else "value_differs", rank, said, others=most, other=example
             ),
         )
+
+
+def _no_longer_alike(spoken: dict[int, tuple[int, Said]], ranks: set[int]) -> Iterable[tuple[int, Event]]:
+    """A number in the last line of all ranks that is another one on a few, and was the same on all in the lines of this
+    shape before: what the ranks had agreed on until then."""
+    if set(spoken) != ranks or len({said.times for _, said in spoken.values()}) != 1:
+        return
+    rounds = list(zip(*(map(_numbers, said.before) for _, said in spoken.values()), strict=False))
+    last = {rank: _numbers(said.text) for rank, (_, said) in spoken.items()}
+    lengths = {len(numbers) for of in (*rounds, last.values()) for numbers in of}
+    if len(rounds) < _LEAST_BEFORE or len(lengths) != 1:
+        return
+    for at in range(lengths.pop()):
+        usual, most, odd = _few_against_most({rank: (numbers[at],) for rank, numbers in last.items()})
+        if odd and all(len({numbers[at] for numbers in of}) == 1 for of in rounds):
+            example = next(said.text for rank, (_, said) in spoken.items() if last[rank][at] == usual[0])
+            for rank in odd:
+                log, said = spoken[rank]
+                fields = {"others": most, "other": example, "before": len(rounds), "value": last[rank][at]}
+                yield log, _event("value_differs_now", rank, said, **fields)
+            return
 
 
 def _few_against_most(values: dict[int, tuple[str, ...]]) -> tuple[tuple[str, ...], int, list[int]]:

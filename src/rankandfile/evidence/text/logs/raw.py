@@ -52,6 +52,8 @@ class Said(msgspec.Struct, array_like=True, kw_only=True):
     host: str | None = None
     local_rank: int | None = None
     task: int | None = None
+    before: tuple[str, ...] = ()
+    """The last lines of its shape before this one, oldest first."""
 
 
 class RawLog(msgspec.Struct, array_like=True):

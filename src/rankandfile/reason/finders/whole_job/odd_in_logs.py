@@ -15,6 +15,7 @@ from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.ranks.from_logs.departures import elsewhere
+from rankandfile.reason.ranks.from_logs.no_longer_alike import no_longer_alike
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import counted, ranks_words, upper, verb
@@ -70,6 +71,8 @@ def _said(row: dict[str, object]) -> _Said:
     elif row["kind"] == "value_differs":
         words = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"'
         cause = "uneven_inputs" if _INPUTS.search(text) else "undetermined"
+    elif row["kind"] == "value_differs_now":
+        words, cause = no_longer_alike(row), "undetermined"
     else:
         words, cause = (
             f'came to "{text}" in its log, and {counted(others, "other")} to "{other}"',
