@@ -302,6 +302,56 @@ def fit(loss, tasks):
         assert changed(files, "# due")
 
 
+BUDGET = """import time
+
+
+def spent(began):
+    return time.monotonic() - began
+
+
+def save_if_due(loss):
+    if loss.item() < 0.1:  # due
+        dist.all_gather([loss], loss)
+
+
+def fit(loss):
+    began, step = time.monotonic(), 0
+    while {test}:
+        step += 1
+        save_if_due(loss)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "offered"),
+    [
+        pytest.param("spent(began) < 60", False, id="its own clock"),
+        pytest.param("step < 100", True, id="as many on all ranks"),
+    ],
+)
+def test_no_vote_in_a_function_that_a_loop_calls_which_some_leave_sooner(test: str, offered: bool) -> None:
+    files = train(BUDGET.format(test=test))
+    if offered:
+        assert changed(files, "# due")
+    else:
+        assert "some perhaps more often than others" in refused(files, "# due")
+
+
+def test_a_vote_in_a_loop_that_goes_on_until_the_decision_says_otherwise() -> None:
+    """What the loop asks for is agreed on with the decision."""
+    files = train(
+        """def fit(loss):
+    done = False
+    while not done:
+        dist.all_reduce(loss)
+        if loss.item() * dist.get_rank() < 0.1:  # due
+            done = True
+            dist.all_gather([loss], loss)
+"""
+    )
+    assert changed(files, "# due")
+
+
 @pytest.mark.parametrize("two_ways", [True, False])
 def test_an_exchange_with_an_order_for_each_side_is_not_half_mended(two_ways: bool) -> None:
     """In batches on the one side and in order on the other, whoever sends first would wait as before."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 from functools import cached_property
+from typing import TypeAlias
 
-from rankandfile.source.dependence import why
+from rankandfile.source.dependence import Step, why
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
@@ -18,6 +19,9 @@ from rankandfile.source.program.modules import Function, Program
 
 _MOST_RANKS = 16
 _MOST_CALLERS = 3
+
+Lines: TypeAlias = tuple[str, int, int]
+"""A file, and the first and the last of its lines."""
 
 
 class KnownAnswers:
@@ -67,23 +71,48 @@ class KnownAnswers:
         ]
         return next((test for test in found if test is not None), None)
 
-    def unlike_rounds(self, node: ast.AST, function: Function, test: ast.expr | None) -> ast.expr | None:
-        """What a loop around the node goes through, where some end sooner: a `range(...)` from or to a rank's own
-        number, or what the test differs for, because one rank has gone round more often than another."""
+    def unlike_rounds(
+        self, node: ast.AST, function: Function, test: ast.expr | None, depth: int = _MOST_CALLERS
+    ) -> ast.expr | None:
+        """What a loop around the node, or around a call of its function, goes round for, where some end sooner: a
+        `range(...)` from or to a rank's own number, a `while` that asks for something of the rank's own, or what the
+        test differs for, because one rank has gone round more often than another."""
         chain = why(self.program, function, test).chain if test is not None else ()
         upon = {step.upon for step in chain if step.upon is not None}
+        decided = (function.module.path, getattr(node, "lineno", 0), getattr(node, "end_lineno", 0))
+        return self._uneven(node, function, upon, (decided,), depth)
+
+    def _uneven(
+        self,
+        node: ast.AST,
+        function: Function,
+        upon: set[tuple[str, int]],
+        mended: tuple[Lines, ...],
+        depth: int,
+    ) -> ast.expr | None:
+        """`mended`: what comes out alike on all ranks once the decision is agreed on."""
+        below = node
         for outer in ancestors(function.module, node):
             if outer is function.node:
                 break
-            if not isinstance(outer, ast.For):
-                continue
-            if (function.module.path, outer.lineno) in upon:
-                return outer.iter
-            is_range = isinstance(outer.iter, ast.Call) and getattr(outer.iter.func, "id", "") == "range"
-            given = outer.iter.args if is_range and isinstance(outer.iter, ast.Call) else []
-            if any(why(self.program, function, one).level == "varying" for one in given):
-                return outer.iter
-        return None
+            if isinstance(outer, ast.While) and below is not outer.test:
+                reason = why(self.program, function, outer.test)
+                if reason.level == "varying" and not any(_within(step, mended) for step in reason.chain):
+                    return outer.test
+            elif isinstance(outer, ast.For):
+                if (function.module.path, outer.lineno) in upon:
+                    return outer.iter
+                is_range = isinstance(outer.iter, ast.Call) and getattr(outer.iter.func, "id", "") == "range"
+                given = outer.iter.args if is_range and isinstance(outer.iter, ast.Call) else []
+                if any(why(self.program, function, one).level == "varying" for one in given):
+                    return outer.iter
+            below = outer
+        if isinstance(function.node, ast.Module) or depth == 0:
+            return None
+        mended = (*mended, (function.module.path, function.first_line, function.last_line))
+        sites = [site for site, _ in self._objects.callers(function)]
+        found = [self._uneven(site.call, site.function, upon, mended, depth - 1) for site in sites]
+        return next((items for items in found if items is not None), None)
 
     def called(self, function: Function) -> bool:
         """Some call of the function is known."""
@@ -96,3 +125,7 @@ class KnownAnswers:
     def classes(self, e: ast.expr, function: Function) -> bool:
         """The expression is an object of a class of the program's own."""
         return bool(self._objects.classes(e, Frame(function)))
+
+
+def _within(step: Step, parts: tuple[Lines, ...]) -> bool:
+    return any(step.file == path and first <= step.line <= last for path, first, last in parts)
