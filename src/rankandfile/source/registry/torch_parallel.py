@@ -36,7 +36,7 @@ TABLE = Table(
         _SYNC_BN: "SyncBatchNorm reduces the gradients of its statistics here",
         "torch.distributed.tensor.parallel.parallelize_module": "tensor parallel layers reduce gradients here",
     },
-    fills={f"{_DCP}.load": ((0, "state_dict"), ("checkpoint_id", "storage_reader"))},
+    fills={f"{_DCP}.load": ((0, "state_dict"), ("checkpoint_id",))},
     collectives={
         _DDP: "DDP compares and broadcasts the parameters here",
         f"{_FSDP1}.state_dict": "FSDP gathers parameters for the state dict here",
