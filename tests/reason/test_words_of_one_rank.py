@@ -209,7 +209,9 @@ def of_leaders(folder: Path, *leaders: list[int]) -> Verdict:
 def test_a_number_that_all_had_alike_until_one_has_another(tmp_path: Path) -> None:
     usual = [0, 0, 3, 1]
     found = of_leaders(tmp_path, usual, usual, [0, 0, 3, 2], usual)
-    assert 'rank 2 wrote "INFO round 3: score 0.237, follows member 2", where 3 others wrote' in found.sentence
+    assert (
+        'rank 2 wrote "INFO round 3: score 0.237, follows member 2", where 3 others wrote' in found.sentence
+    )
     assert 'in the 3 such lines before, all ranks wrote the same in the place of "2"' in found.sentence
     assert not found.culprits, "its words alone prove nothing"
 

@@ -245,3 +245,42 @@ def test_as_many_against_as_many_by_their_own_data_blame_nobody_at_one_call(
     assert blamed(placed) == blames
     assert [one.rank for one in placed.suspects] == ([] if blames else [1, 3])
     assert placed.confidence == ("supported" if blames else "hypothesis")
+
+
+GUARDED = """
+    import os
+    import torch.distributed as dist
+
+    def answers():
+        return os.listdir("/") if dist.get_rank() != 1 else []
+
+    def gains(found, pair):
+        {body}
+
+    def main():
+        for n in range(4):
+            gains(answers() if n == 3 else [1], "pair")
+            dist.broadcast(n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ("if not found:\n    return None\ndist.all_reduce(found, group=pair)", "skipped_collective"),
+        (
+            "if not found:\n    dist.broadcast(0)\n    dist.all_reduce(found, group=pair)\n    return None\n"
+            "dist.all_reduce(found, group=pair)",
+            "order_inversion",
+        ),
+    ],
+    ids=["behind the function", "in another order inside of it"],
+)
+def test_who_left_the_function_by_a_guard_has_no_other_order(body: str, cause: str) -> None:
+    """It waits for the others in the next call of all, and they for it in the pair's: a circle."""
+    run = play(3, train=GUARDED.format(body=body.replace("\n", "\n        ")))
+    circle = "Ranks 0, 1 and 2 wait for each other in a circle. Rank 1 comes to them in another order than the other ranks."
+    verdict = msgspec.structs.replace(verdict_of(run, 1, "order_inversion"), sentence=circle)
+    found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert found.cause == cause
+    assert ("in another order" in found.sentence) is (cause == "order_inversion")

@@ -396,3 +396,29 @@ def fit(model, shard, optimizer):
         assert "guard.uneven" in str(changed(files, "# each", cause="uneven_inputs"))
     else:
         assert "unequally many calls" in refused(files, "# each", cause="uneven_inputs")
+
+
+@pytest.mark.parametrize(("asks", "offered"), [("gains is not None", False), ("step % 2 == 0", True)])
+def test_who_has_nothing_is_not_made_to_say_that_it_has_something(asks: str, offered: bool) -> None:
+    """The caller works on the answers where the function did: there are none."""
+    files = train(
+        f"""def gains_of(answers):
+    if not answers:  # nothing
+        return None
+    sums = torch.tensor([float(len(a)) for a in answers]).sum()
+    dist.all_reduce(sums)
+    return sums
+
+
+def rounds(policy):
+    for step in range(100):
+        answers = policy.answers(step)
+        gains = gains_of(answers)
+        if {asks}:
+            policy.learn(torch.stack(answers))
+"""
+    )
+    if offered:
+        assert changed(files, "# nothing")
+    else:
+        assert "whoever calls it asks for that" in refused(files, "# nothing")

@@ -43,6 +43,8 @@ class DivergencePoint(Struct, frozen=True):
     """Only the ranks' own earlier steps show what is normal."""
     against: int | None = None
     """The group by whose calls it shows that they have been behind or ahead on this one in all that is kept."""
+    by_stacks: bool = False
+    """No frames are recorded: that it is one call of which they ask different things, the stacks tell."""
     either: bool = False
     """They are as many calls ahead or behind on that one, by the calls of this."""
 

@@ -179,6 +179,13 @@ def without_leaving(words: str) -> str:
     return words.replace("left the loop, and is", "is").replace(" after it, where", ", where")
 
 
+def without_order(sentence: str) -> str:
+    """The same of a rank that, as the source shows, comes to only one of the calls: it has no other order."""
+    return re.sub(
+        r" ?\bRanks? [\d, and-]+ comes? to them in another order than the other ranks[^.]*\.", "", sentence
+    )
+
+
 def without_skipping(sentence: str) -> str:
     """The same of a rank that has another round to make before it can come to the call."""
     left_out = r" skipped (the .+?); from there on (it|their)s? calls are [^.]*?behind\.(?: The same happened [^.]*\.)?"

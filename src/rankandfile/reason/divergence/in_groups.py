@@ -52,6 +52,9 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     ):
         # One line that makes several operations, as a helper for all of them does.
         kind = "substituted"
+    by_stacks = kind == "substituted" and _made_at_one_place(facts, expected, came)
+    if by_stacks:
+        kind = "argument"
     result = DivergencePoint(
         kind=kind,
         group=group,
@@ -65,6 +68,7 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         confirmed=difference.confirmed,
         exact=difference.exact,
         again=difference.again,
+        by_stacks=by_stacks,
         place=place_of(facts, came, expected) if kind == "extra" else place_of(facts, expected, came),
     )
     if paths.decided_by == "history" and _not_even_there(facts, result):
@@ -84,6 +88,22 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     if _few_against_few(facts, result, by_history):
         return replace(result, culprits=())
     return (read_alone(facts, result) if by_history else None) or result
+
+
+def _made_at_one_place(facts: WaitFacts, expected: lookup.Row | None, came: lookup.Row | None) -> bool:
+    """No frames are recorded, and by their stacks both wait in one call on one way: most likely it is the same call,
+    and they ask for different things of it. A line that asked for either before makes several, one after the other."""
+    if expected is None or came is None or lookup.op_of(facts, expected) != lookup.op_of(facts, came):
+        return False
+    rows = (expected, came)
+    if any(row["stack"] is not None or not row["open"] for row in rows):
+        return False
+    asked = {row["terms"] for row in rows}
+    if any(asked & {*calls_before(facts, row)["terms"]} for row in rows):
+        return False
+    ways = ways_to_waits(facts.case, facts.hosts, [row["rank"] for row in rows])
+    one, other = (ways.get(row["rank"]) for row in rows)
+    return one is not None and one == other
 
 
 def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row | None) -> tuple[int, ...]:

@@ -60,6 +60,14 @@ def _on_common_ground(facts: WaitFacts, diverged: ProgramDivergence, mate: int) 
     return True
 
 
+def _of_others_alone(facts: WaitFacts, diverged: ProgramDivergence) -> bool:
+    """What the rank lacks is a call of its mates on a group of theirs, and it has no part in one of the kind."""
+    if diverged.by != "peers" or diverged.expected is None:
+        return False
+    row = lookup.call_of_record(facts, *diverged.expected)
+    return row is not None and not _belongs(facts, diverged.rank, row["group"])
+
+
 def _belongs(facts: WaitFacts, rank: int, group: int) -> bool:
     return rank in facts.membership.members[own_group(facts, rank, group)]
 
@@ -68,7 +76,8 @@ def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     """By all calls of the ranks of this end, on whatever group, held against those of their like."""
     ranks = list(wait_end.ranks)[:_MOST_IN_CIRCLE]
     everyone = facts.case.ranks_seen
-    divergences = {r: p for r in ranks if (p := facts.programs.diverges(r, everyone)) is not None}
+    told = {r: p for r in ranks if (p := facts.programs.diverges(r, everyone)) is not None}
+    divergences = {r: p for r, p in told.items() if not _of_others_alone(facts, p)}
     if wait_end.kind == "absent":
         # It waits for nobody: only a call that it went past counts, confirmed by what it did after.
         divergences = {

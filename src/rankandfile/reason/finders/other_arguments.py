@@ -68,7 +68,7 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
         )
     return Finding(
         cause="rank_conditional" if several else cause,
-        confidence="supported" if several or even else "established",
+        confidence="supported" if several or even or p.by_stacks else "established",
         sentence=told(sentence, waits),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"asked for {theirs}"),
@@ -76,8 +76,15 @@ def _finding(facts: Facts, wait_end: WaitEnd, p: DivergencePoint, cause: str, wh
         location=lookup.location_of(facts, p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a recorder that logged the sizes of another tensor than the one sent",
-        alternatives=() if p.culprits else _both(p, cause),
+        alternatives=(*_a_call_ahead(p), *(() if p.culprits else _both(p, cause))),
     )
+
+
+def _a_call_ahead(p: DivergencePoint) -> tuple[Alternative, ...]:
+    if not p.by_stacks:
+        return ()
+    words = "The line may make several calls, one after the other, and one side be ahead of the other."
+    return (perhaps("skipped_collective", words, p.other, decided_by="the source around the call"),)
 
 
 def _of_several_sizes(facts: Facts, p: DivergencePoint) -> bool:

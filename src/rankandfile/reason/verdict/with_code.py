@@ -15,7 +15,12 @@ from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.model.sentence import in_words
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Check
-from rankandfile.reason.divergence.in_document import without_leaving, without_skipping, without_ways
+from rankandfile.reason.divergence.in_document import (
+    without_leaving,
+    without_order,
+    without_skipping,
+    without_ways,
+)
 
 _LOOPS = ("for ", "async for ", "while ")
 
@@ -144,6 +149,8 @@ def _of_cause(verdict: Verdict, cause: str) -> Verdict:
         "skipped_collective",
     ):
         verdict = _in_the_loop(verdict)
+    if verdict.cause == "order_inversion":
+        verdict = msgspec.structs.replace(verdict, sentence=without_order(verdict.sentence))
     return msgspec.structs.replace(
         verdict,
         cause=cause,

@@ -14,8 +14,13 @@ from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.culprits.exact_cause import ran_out
+from rankandfile.source.dependence import axes_of
+from rankandfile.source.effects.event import event
+from rankandfile.source.lines.arguments import calls_on
+from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
+from rankandfile.source.program.places import place_in
 
 ON_RANK = ("rank_api", "environment")
 _FEWER = Heuristic(
@@ -93,11 +98,28 @@ def who_is_odd(
         return None
     if not suspects and unusual is not few and not _a_loop_ended(found):
         return None
+    if _among_few(verdict, found, few):
+        return None
     return NamedByCode(
         ranks=few.members,
         doing=f"went another way than most at {found.at}",
         sentence=f"What is decided there is each rank's own, and {ranks_in_words(few)} went another way than "
         f"{ranks_in_words(many)}: most say what was meant.",
+    )
+
+
+def _among_few(verdict: Verdict, found: FoundLine, few: Side) -> bool:
+    """By stacks alone, they wait in a call that is for a part of the ranks: who waits there alone has been left alone,
+    by one of those that are elsewhere."""
+    place = found.decision.place if found.decision is not None else None
+    if place is None or (verdict.divergence is not None and verdict.divergence.members):
+        return False
+    lines = [f.line for f in few.path if f.function == place.function.name and f.file.endswith(place.path)]
+    calls = [call for line in lines for call in calls_on(place_in(place.function, line), Stop(line))]
+    known = [each for call in calls if (each := event(call, place.function)) is not None]
+    program = place.module.program
+    return any(
+        each.group is not None and axes_of(program, each.function, each.group) is not None for each in known
     )
 
 

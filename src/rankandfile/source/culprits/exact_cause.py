@@ -16,6 +16,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a rank that left a loop, they say, is behind a test that keeps all others out | rank_conditional |
 | a rank that left a loop, they say, had fewer values to reduce in it | skipped_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
+| a rank of a circle left, by a guard, the function that the others wait in, and is behind that | skipped_collective |
 | of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
 | of two ways, the one goes round a loop again that the others have left, by no share of the data | extra_collective |
 | one loop over a dictionary or a set came to another item first | order_inversion |
@@ -49,6 +50,9 @@ DIRECT = 3
 _CAUGHT = Heuristic("swallowed in the code", "a handler around what a rank left out swallowed an exception")
 _SHARE = Heuristic("uneven in the code", "a loop over a rank's own share of the data ended early")
 _LEFT = Heuristic("loop left in the code", "a circle of waits with a rank behind a loop is no other order")
+_PAST = Heuristic(
+    "guard gone past", "a circle of waits with a rank behind a guard's return is no other order"
+)
 _STAYED = Heuristic("loop not left in the code", "a rank in the same loop as the others has not left it")
 _FIRST = Heuristic(
     "another item first", "a loop over a dictionary or a set takes its items in the order they came in"
@@ -70,7 +74,7 @@ _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | None:
     """The cause that evidence and code agree on; None where it is the given one, or the code shows none."""
-    shown = "early_exit" if cause == "order_inversion" and _left(found) else _shown(cause, found)
+    shown = _of_a_circle(found, places) if cause == "order_inversion" else _shown(cause, found)
     if shown is None and cause == "early_exit" and found.reason is not None and _in_the_loop(found, places):
         shown = "rank_conditional" if found.reason.source == "rank_api" else "extra_collective"
     if shown is None and cause == "early_exit":
@@ -98,6 +102,26 @@ def _in_the_loop(found: FoundLine, places: SourcePlaces) -> bool:
         if isinstance(node, (ast.For, ast.While)) and spans(node, here.line)
     ]
     return bool(around) and all(spans(node, there.line) for node in around)
+
+
+def _of_a_circle(found: FoundLine, places: SourcePlaces) -> str | None:
+    if _left(found):
+        return "early_exit"
+    return "skipped_collective" if _went_past(found, places) else None
+
+
+def _went_past(found: FoundLine, places: SourcePlaces) -> bool:
+    """A guard had a rank out of the function in which the others wait for it, and it waits in what comes after that:
+    nobody comes to the call later, and it has no other order."""
+    decision, parted = found.decision, found.divergence
+    if decision is None or parted is None or not parted.settled or _PAST.off:
+        return False
+    normal, culprit = parted.normal.path, parted.culprit.path
+    depth = first_unlike(normal, culprit)
+    if depth is None or normal[depth][:2] != culprit[depth][:2] or normal[depth].line >= culprit[depth].line:
+        return False
+    inside = [place.function for f in normal[depth + 1 :] if (place := places.find(f)) is not None]
+    return decision.condition.kind == "if" and decision.place.function in inside
 
 
 def _left(found: FoundLine) -> bool:

@@ -118,9 +118,13 @@ class KnownAnswers:
         """Some call of the function is known."""
         return bool(self._objects.callers(function))
 
+    def callers(self, function: Function) -> list[tuple[Function, ast.Call]]:
+        """The calls that are known, each with the function that it is in."""
+        return [(site.function, site.call) for site, _ in self._objects.callers(function)]
+
     def calls_of(self, function: Function) -> list[tuple[str, ast.Call]]:
         """The calls that are known, each with the file that it is in."""
-        return [(site.function.module.path, site.call) for site, _ in self._objects.callers(function)]
+        return [(caller.module.path, call) for caller, call in self.callers(function)]
 
     def classes(self, e: ast.expr, function: Function) -> bool:
         """The expression is an object of a class of the program's own."""

@@ -12,6 +12,7 @@ from .needs import Need, established, used
 from .place_to_mend import PlaceToMend, leaves, trains
 from .reach import POINT_TO_POINT, collective
 from .spelled_out import spelled_out
+from .told_by_return import told_by_return
 from .tried_again import goes_on_for_its_answer
 from .words import flat
 
@@ -37,6 +38,12 @@ def safe_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer | str:
         return (
             f"{said} asks what is left on this rank. The first rank that is done would end the loop for all, with the "
             "others' work left over: let all go round as often as the one with the most, and take part with nothing."
+        )
+    if usual.how == "all" and isinstance(node, ast.If) and told_by_return(place, node):
+        return (
+            f"a rank for which {said} is true returns None, and whoever calls it asks for that: made to take part with "
+            "nothing, it would return something else, and its caller work on what is not there. Give it "
+            "something empty to take part with, and return None all the same."
         )
     lacking = _lacking(place, node, usual.how)
     if lacking is None:

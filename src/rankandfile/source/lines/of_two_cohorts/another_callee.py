@@ -90,7 +90,9 @@ def _items(
     ordered = reason.source in ORDERS
     more = None if ordered else put_in(search.program, search.objects, place, loop.items)
     if more is not None:
-        return _put_in(search, found, more)
+        # Upon its test one or the other is put in first: a rank that met both cases has them both, in its own order.
+        either = bool(more.test.orelse) and not more.keyed and of_a_dictionary(loop.items)
+        return replace(_put_in(search, found, more), unordered=either)
     return replace(found, reason=reason, unordered=_in_order_of_arrival(reason, loop.items))
 
 
