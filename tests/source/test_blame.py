@@ -279,7 +279,8 @@ GUARDED = """
 def test_who_left_the_function_by_a_guard_has_no_other_order(body: str, cause: str) -> None:
     """It waits for the others in the next call of all, and they for it in the pair's: a circle."""
     run = play(3, train=GUARDED.format(body=body.replace("\n", "\n        ")))
-    circle = "Ranks 0, 1 and 2 wait for each other in a circle. Rank 1 comes to them in another order than the other ranks."
+    order = "Rank 1 comes to them in another order than the other ranks."
+    circle = f"Ranks 0, 1 and 2 wait for each other in a circle. {order}"
     verdict = msgspec.structs.replace(verdict_of(run, 1, "order_inversion"), sentence=circle)
     found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     assert found.cause == cause

@@ -106,6 +106,15 @@ def test_the_one_handler_that_may_have_ended_the_loop_is_the_line(program: str) 
     assert "Rank 1 came out of Ignite's loop, which ranks 0,2 are in" in verdict.sentence
 
 
+def test_who_has_come_out_of_the_loop_to_a_call_of_its_own_left_early() -> None:
+    """The two go apart in the program's function, one into the framework's loop and one past it."""
+    verdict, marked = ended(
+        f"{TRAIN}    dist.all_gather(1.0)\n".replace('"epoch_completed", save', '"never", save')
+    )
+    assert (place(verdict.location), verdict.cause) == (marked, "early_exit")
+    assert "Rank 1 came out of Ignite's loop, which ranks 0,2 are in" in verdict.sentence
+
+
 def test_of_two_handlers_that_may_have_ended_it_neither_is_the_line() -> None:
     second = '    trainer.add_event_handler("iteration_completed", TimeLimit())\n    trainer.run'
     verdict, _ = ended(TRAIN.replace("    trainer.run", second))

@@ -161,3 +161,24 @@ def test_members_that_each_rank_counts_by_its_own_clock(tmp_path: Path) -> None:
 def test_a_later_setup_of_all_that_were_started_lacks_who_has_ended(tmp_path: Path, size: str) -> None:
     program = ELASTIC.replace(", world_size=len(members)", size)
     assert blamed(with_source(tmp_path, program)) == [3]
+
+
+@pytest.mark.parametrize(("leaves", "line"), [("sys.exit(0)", 6), ("raise SystemExit(3)", None)])
+def test_who_left_before_the_setup_may_have_come_to_the_one_line_that_exits_so(
+    leaves: str, line: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "boot.py").write_text(
+        f"""import sys
+
+def connect(done):
+    if done:
+        print("nothing to do")
+        {leaves}
+    torch.distributed.init_process_group("gloo")
+"""
+    )
+    witnesses = no_dumps.nothing(3).stack(0, IN_INIT).stack(2, IN_INIT).exit(1, 0)
+    verdict = conclude(witnesses.case, Options(sources=(tmp_path,))).diagnosis.verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("init_stuck", [1])
+    assert (verdict.location.line if verdict.location is not None else None) == line
+    assert ("The only line of the program that exits so is" in verdict.sentence) is (line is not None)

@@ -17,6 +17,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a rank that left a loop, they say, had fewer values to reduce in it | skipped_collective |
 | a rank of a circle left a loop that the others are in | early_exit |
 | a rank of a circle left, by a guard, the function that the others wait in, and is behind that | skipped_collective |
+| they are out of a framework's loop that the others are in | early_exit |
 | of two ways, the one is behind a loop that the others are in, and no share of the data ended it | early_exit |
 | of two ways, the one goes round a loop again that the others have left, by no share of the data | extra_collective |
 | one loop over a dictionary or a set came to another item first | order_inversion |
@@ -221,6 +222,9 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return "extra_collective" if found.singled == found.divergence.culprit.members else None
     if found.kind == "dropped":
         return "swallowed_exception" if cause != "early_exit" and not _CAUGHT.off else None
+    if found.kind == "ended":
+        # That they are out of a loop which the others are in shows, whatever ended it.
+        return "early_exit" if found.singled == found.divergence.culprit.members else None
     if found.kind == "share":
         return None if _SHARE.off else "uneven_inputs"
     if found.kind == "items" and found.unordered:

@@ -11,6 +11,7 @@ from .of_one_rank import (
     begun_at,
     deadline,
     exited,
+    exits_so,
     guarded,
     held,
     raised,
@@ -42,6 +43,8 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         return deadline(search)
     if verdict.cause == "teardown_only" and culprits:
         return remaining(search, culprits[0]) or held(search, culprits[0])
+    if verdict.cause == "init_stuck" and len(culprits) == 1 and search.paths.left(culprits[0]):
+        return exits_so(search, culprits[0])
     if verdict.family in ("host", "start_and_end") and culprits:
         return held(search, culprits[0])
     if verdict.cause == "init_stuck" and (counted := counted_alone(search, verdict)) is not None:

@@ -67,10 +67,23 @@ def raised(search: Search, verdict: Verdict, rank: int) -> FoundLine | None:
     )
 
 
+def exits_so(search: Search, rank: int) -> FoundLine | None:
+    """The one line that exits with the code of this rank: it may have come to it, or to the program's end."""
+    found = exit_of(search.program, _code(search, rank))
+    if found is None:
+        return None
+    place = place_in(found[0], found[1].lineno)
+    return FoundLine(place, place.line, kind="exited", story=_only_exit(search, place))
+
+
+def _code(search: Search, rank: int) -> int | None:
+    codes = search.case.exits.filter(rank=rank)["exit_code"].drop_nulls().to_list()
+    return codes[-1] if codes else None
+
+
 def exited(search: Search, rank: int) -> FoundLine | None:
     """The line by which the program ends with the exit code of this rank, and the condition on it."""
-    codes = search.case.exits.filter(rank=rank)["exit_code"].drop_nulls().to_list()
-    found = exit_of(search.program, codes[-1] if codes else None)
+    found = exit_of(search.program, _code(search, rank))
     if found is None:
         return None
     function, statement, condition = found
@@ -83,14 +96,14 @@ def exited(search: Search, rank: int) -> FoundLine | None:
 
 
 def _only_exit(search: Search, place: SourcePlace) -> str:
-    """What is so whatever happened: no other line of the program ends it like this."""
+    """What is so whatever happened: no other line of the program exits like this."""
     shown = place.module.lines[place.line - 1].strip()
     kind, site = search.objects.index.by_themselves.get(place.function, ("", None))
     runs = ""
     if kind == "signal" and site is not None:
         at = f"{site.function.module.path.rsplit('/', 1)[-1]}:{site.call.lineno}"
         runs = f", in {place.function.name}, which runs when a signal reaches the rank (by {at})"
-    return f"The only line of the program that may end it so is `{shown}` ({place.at(place.line)}){runs}."
+    return f"The only line of the program that exits so is `{shown}` ({place.at(place.line)}){runs}."
 
 
 def guarded(search: Search, verdict: Verdict) -> FoundLine | None:

@@ -27,7 +27,7 @@ from .decided import decided
 from .filled_collection import attributes, filling_methods
 from .inside_framework import inside_framework
 from .items_behind import loops_behind
-from .one_call import argument, together
+from .one_call import argument, of_those_inside, together
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
 
@@ -54,6 +54,9 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         # over other items, as over their own data, is no news there.
         came_so = ordered is not None and ordered.reason is not None and ordered.reason.source in ORDERS
         return ordered if came_so else given
+    if same is None and verdict.cause == "root_mismatch" and verdict.divergence is not None:
+        # Who is done with the call has gone on from it: where it stands now is no other way to it.
+        return of_those_inside(search, verdict, found)
     if verdict.cause == "group_mismatch" and first is not None and first.culprit.path:
         return argument(search, verdict, first)
     if same is not None and (ordered := _ordered(search, same, verdict.divergence)) is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from msgspec.structs import replace
 
@@ -70,12 +71,11 @@ def _who_left(divergence: CodeDivergence, inside: frozenset[str]) -> Side | None
 
 
 def _goes_in(path: CallPath, other: CallPath, inside: frozenset[str]) -> bool:
-    """The first frame behind the place where the two go apart is one of the framework's loop."""
+    """Right behind the place where the two go apart, in the framework's code, its loop is gone into."""
     depth = next((n for n, (a, b) in enumerate(zip(path, other, strict=False)) if a != b), None)
-    if depth is None or depth + 1 >= len(path):
-        return False
-    frame = path[depth + 1]
-    return frame.function in inside and framework_of(frame.file) is not None
+    behind = path[depth + 1 :] if depth is not None else ()
+    framework = list(takewhile(lambda frame: framework_of(frame.file) is not None, behind))
+    return any(frame.function in inside for frame in framework)
 
 
 def _entries(search: Search, name: str, ender: Ender, stays: Side) -> Iterator[Entry]:

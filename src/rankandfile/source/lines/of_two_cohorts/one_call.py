@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.lines.arguments import called_name, calls_on, origin
 from rankandfile.source.lines.call_paths import Stop
@@ -38,3 +40,12 @@ def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Fo
     if found is None:
         return None
     return FoundLine(found.place, found.line, found.text, found.reason, divergence, kind="argument")
+
+
+def of_those_inside(
+    search: Search, verdict: Verdict, divergences: Iterable[CodeDivergence]
+) -> FoundLine | None:
+    """The same, where only one side is in the call still: by its way."""
+    ways = (side.path for divergence in divergences for side in (divergence.normal, divergence.culprit))
+    made = next((found for way in ways if (found := origin(search.places, way, verdict.cause))), None)
+    return FoundLine(made.place, made.line, made.text, made.reason, kind="argument") if made else None
