@@ -198,7 +198,7 @@ def test_a_log_in_which_one_rank_speaks_is_its_own(tmp_path: Path) -> None:
 
 def rounds(rank: int, leaders: list[int]) -> str:
     """What a rank writes of each round: whom it follows, and its own score."""
-    lines = (f"round {n}: score 0.{rank}{n}7, follows member {leader}" for n, leader in enumerate(leaders))
+    lines = (f"round {n}: score 0.{rank}{n}7, follows {leader}" for n, leader in enumerate(leaders))
     return "".join(f"[rank {rank}] INFO {line}\n" for line in lines)
 
 
@@ -209,11 +209,19 @@ def of_leaders(folder: Path, *leaders: list[int]) -> Verdict:
 def test_a_number_that_all_had_alike_until_one_has_another(tmp_path: Path) -> None:
     usual = [0, 0, 3, 1]
     found = of_leaders(tmp_path, usual, usual, [0, 0, 3, 2], usual)
-    assert (
-        'rank 2 wrote "INFO round 3: score 0.237, follows member 2", where 3 others wrote' in found.sentence
-    )
+    assert 'rank 2 wrote "INFO round 3: score 0.237, follows 2", where 3 others wrote' in found.sentence
     assert 'in the 3 such lines before, all ranks wrote the same in the place of "2"' in found.sentence
     assert not found.culprits, "its words alone prove nothing"
+
+
+def test_what_each_says_of_itself_need_not_be_alike(tmp_path: Path) -> None:
+    logs = {}
+    for rank in range(4):
+        took = (2, 2, 3 if rank == 3 else 2)
+        logs[f"worker{rank}"] = "".join(
+            f"[rank {rank}] INFO batch {n} took {s} seconds\n" for n, s in enumerate(took)
+        )
+    assert "such lines before" not in best(tmp_path, **logs).sentence
 
 
 @pytest.mark.parametrize(
@@ -224,6 +232,9 @@ def test_a_number_that_all_had_alike_until_one_has_another(tmp_path: Path) -> No
         pytest.param(([0, 0, 1], [0, 0, 1], [0, 0, 2, 2], [0, 0, 1]), id="one has another round behind it"),
         pytest.param(([0, 0, 1], [0, 0, 1], [0, 0, 2], [0, 0, 2]), id="as many as the others"),
         pytest.param(([0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]), id="alike"),
+        pytest.param(
+            ([0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1]), id="its log ends a line earlier"
+        ),
     ],
 )
 def test_a_number_that_need_not_be_alike(tmp_path: Path, leaders: tuple[list[int], ...]) -> None:

@@ -74,8 +74,12 @@ def test_several_are_done_with_a_broadcast_that_others_wait_in() -> None:
     assert "network_stalled" in {a.cause for a in verdict.alternatives}
 
 
-@pytest.mark.parametrize(("odd", "told"), [((3,), [3]), ((0, 3), [])], ids=["one", "as many as the others"])
-def test_who_disagrees_the_logs_may_tell(odd: tuple[int, ...], told: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("odd", "value", "told"),
+    [((3,), "3", [3]), ((0, 3), "3", []), ((3,), "40", [])],
+    ids=["one", "as many as the others", "what is no rank of the job"],
+)
+def test_who_disagrees_the_logs_may_tell(odd: tuple[int, ...], value: str, told: list[int]) -> None:
     """What all wrote alike until then: whom they take for the best."""
     programs: dict[int, list[Step]] = {
         rank: [*loop(gloo_jobs.STEP, 2), Call(WORLD, "broadcast", 64, "best.py:29", early=rank in (0, 2))]
@@ -84,8 +88,8 @@ def test_who_disagrees_the_logs_may_tell(odd: tuple[int, ...], told: list[int]) 
     job = Job({WORLD: [0, 1, 2, 3]}, programs, stalled=frozenset({(WORLD, 5)}))
     witnesses = Witnesses(case_of(job))
     for rank in odd:
-        said = {"others": 4 - len(odd), "other": "best is 1", "before": 2, "value": "3"}
-        witnesses.event("value_differs_now", "fact", rank, "best is 3", **said)
+        said = {"others": 4 - len(odd), "other": "best is 1", "before": 2, "value": value, "usual": "1"}
+        witnesses.event("value_differs_now", "fact", rank, f"best is {value}", **said)
     verdict = best(witnesses)
     assert (verdict.cause, blamed(verdict)) == ("root_mismatch", told)
     assert verdict.confidence == ("supported" if told else "hypothesis")

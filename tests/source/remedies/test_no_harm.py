@@ -398,7 +398,10 @@ def fit(model, shard, optimizer):
         assert "unequally many calls" in refused(files, "# each", cause="uneven_inputs")
 
 
-@pytest.mark.parametrize(("asks", "offered"), [("gains is not None", False), ("step % 2 == 0", True)])
+@pytest.mark.parametrize(
+    ("asks", "offered"),
+    [("gains is not None", False), ("not gains", False), ("step % 2 == 0", True), ("gains.sum() > 5", True)],
+)
 def test_who_has_nothing_is_not_made_to_say_that_it_has_something(asks: str, offered: bool) -> None:
     """The caller works on the answers where the function did: there are none."""
     files = train(
@@ -421,4 +424,4 @@ def rounds(policy):
     if offered:
         assert changed(files, "# nothing")
     else:
-        assert "whoever calls it asks for that" in refused(files, "# nothing")
+        assert "a caller asks for that" in refused(files, "# nothing")

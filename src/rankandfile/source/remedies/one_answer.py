@@ -41,9 +41,8 @@ def safe_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer | str:
         )
     if usual.how == "all" and isinstance(node, ast.If) and told_by_return(place, node):
         return (
-            f"a rank for which {said} is true returns None, and whoever calls it asks for that: made to take part, it "
-            "would return something else, and its caller work on what is not there. Give it something empty to take "
-            "part with, and return None all the same."
+            f"a rank for which {said} is true returns None, and a caller asks for that: made to take part, it would "
+            "return something else, and its caller work on what is not there. Give it something empty, and return None."
         )
     lacking = _lacking(place, node, usual.how)
     if lacking is None:

@@ -8,6 +8,7 @@ on to work on answers that are not there.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.program.modules import Function
@@ -32,15 +33,30 @@ def _is_none(value: ast.expr | None) -> bool:
 
 
 def _asks(caller: Function, call: ast.Call) -> bool:
-    """Whether a test of the caller is about the call, or about the variable that it is assigned to."""
+    """Whether a test of the caller asks for the call, or for the variable that it is assigned to, as there or not."""
     names: set[str] = set()
     for outer in ancestors(caller.module, call):
-        if isinstance(outer, ast.Assign):
-            names = {target.id for target in outer.targets if isinstance(target, ast.Name)}
-        elif isinstance(outer, ast.NamedExpr):
-            names = {outer.target.id}
+        if isinstance(outer, (ast.Assign, ast.AnnAssign, ast.NamedExpr)):
+            targets = outer.targets if isinstance(outer, ast.Assign) else [outer.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
         if isinstance(outer, ast.stmt):
             break
     tests = [each.test for each in own_nodes(caller) if isinstance(each, (ast.If, ast.IfExp, ast.While))]
-    asked = [part for test in tests for part in ast.walk(test)]
+    asked = [part for test in tests for part in _there_or_not(test)]
     return any(part is call or (isinstance(part, ast.Name) and part.id in names) for part in asked)
+
+
+def _there_or_not(test: ast.expr) -> Iterator[ast.expr]:
+    """What a test asks the truth of, or whether it is None."""
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _there_or_not(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _there_or_not(operand)
+        case ast.NamedExpr(value=value):
+            yield from _there_or_not(value)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            yield from _there_or_not(left)
+        case ast.Name() | ast.Call():
+            yield test

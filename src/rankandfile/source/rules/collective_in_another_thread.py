@@ -43,80 +43,73 @@ def write(state):
 
 ## Limits
 
-Known are `threading.Thread` and `Timer`, classes derived from `Thread`, and what is given to the `submit` or `map` of
-an executor. A group is taken for the thread's own where the program makes groups. A thread whose end is waited for
-before the next collective of the function that starts it is left alone, and so is one that connects to the job by
-itself.
+Known are `threading.Thread` and `Timer`, classes derived from `Thread`, and what is given to the `submit` of a
+`ThreadPoolExecutor`. Reported where a collective of the whole job follows, in the function that starts the thread or in
+its callers, before anything waits for the thread's end. A collective on a group is left alone, and so is a thread that
+connects to the job by itself.
 """
 
 import ast
 from collections.abc import Iterable, Iterator
 
+from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site, function_of
-from rankandfile.source.effects.event import Event
-from rankandfile.source.effects.loud import Runs
+from rankandfile.source.dependence.syntax import ancestors, dotted
+from rankandfile.source.effects.event import Event, objects_of
+from rankandfile.source.effects.loud import Effects, Runs
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import GROUP_MAKERS, Found, Rule, View, on_the_way
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class, enclosing_class, external_bases
+from rankandfile.source.program.names import Class, External, enclosing_class, external_bases, resolve
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 27
-_STARTERS = ("Thread", "Timer", "submit", "map")
-_POOLS = ("submit", "map")
-_THREAD = {"threading.Thread"}
-_NO_THREADS = ("ProcessPoolExecutor", "multiprocessing", "Pool(")
-_WAITS = ("join", "result", "wait")
-_MAKES = GROUP_MAKERS - {"init_process_group"}
+_THREADS = ("threading.Thread", "threading.Timer")
+_POOL = "ThreadPoolExecutor"
+_WAITS = ("join", "result", "wait", "as_completed", "shutdown")
 _SETS_UP = GROUP_MAKERS | {"destroy_process_group"}
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FURTHEST = 4
 
 
 def _find(view: View) -> Iterable[Found]:
     for function in view.effects.loud:
         for site in _starts(view, function):
-            if not view.skip(site.function) and not _waited_for(view, site):
-                found = _beside(view, site, function)
-                if found is not None:
-                    yield found
+            found = None if view.skip(site.function) else _beside(view, site, function)
+            if found is not None:
+                yield found
 
 
 def _starts(view: View, function: Function) -> Iterator[Site]:
     """Where a thread is begun that runs the function."""
     for site, given in view.effects.index.handed_over.get(function.name, ()):
-        name = last_name(site.call.func)
-        if name not in _STARTERS or function_of(site.function, given) is not function:
-            continue
-        if name in _POOLS and any(word in site.function.module.text for word in _NO_THREADS):
-            continue
-        yield site
+        if _in_a_thread(view, site) and function_of(site.function, given) is function:
+            yield site
     own = enclosing_class(function) if function.name == "run" else None
-    if own is not None and external_bases(own) & _THREAD:
+    if own is not None and external_bases(own) & {*_THREADS}:
         yield from view.effects.index.made(Class(own.module, own.node))
 
 
-def _waited_for(view: View, site: Site) -> bool:
-    """Whether the function that starts it waits for its end before anything is asked of the other ranks."""
-    calls = [node for node in own_nodes(site.function) if isinstance(node, ast.Call)]
-    after = [call for call in calls if call.lineno > site.call.lineno]
-    waits = [call.lineno for call in after if last_name(call.func) in _WAITS]
-    between = [call for call in after if waits and call.lineno < min(waits) and view.effects.of.get(call)]
-    return bool(waits) and not between
+def _in_a_thread(view: View, site: Site) -> bool:
+    func = site.call.func
+    target = resolve(site.function, func)
+    if isinstance(target, External):
+        return target.dotted in _THREADS
+    if not isinstance(func, ast.Attribute) or func.attr != "submit":
+        return False
+    owners = objects_of(view.program).externals(func.value, Frame(site.function))
+    return any(owner.endswith(f".{_POOL}") for owner in owners)
 
 
 def _beside(view: View, site: Site, function: Function) -> Found | None:
     reached = view.reached(ast.Module([*_body(function)], []), view.all_partings.group_of)
-    if reached is None:
+    if reached is None or reached[0].group is not None:
         return None
     event, calls = reached
-    if event.group is not None and any(view.effects.index.calls(name) for name in _MAKES):
-        return None  # It may be the thread's own.
-    inside = _run_by(view, function)
-    if any(each.op == "init_process_group" for f in inside for each in _events(view, f)):
+    inside = _run_by(view.effects, function)
+    if any(each.op == "init_process_group" for f in inside for each in _events(view.effects, f)):
         return None  # A rank of its own.
-    others = (each for f in view.effects.loud if f not in inside for each in _events(view, f))
-    other = next(
-        (each for each in others if each.sure and each.op not in _SETS_UP and each.group is None), None
-    )
+    other = _meets(view, site.function, site.call, inside, _FURTHEST)
     if other is None:
         return None
     return Found(
@@ -127,7 +120,7 @@ def _beside(view: View, site: Site, function: Function) -> Found | None:
         story=(
             *on_the_way(calls),
             (event.function, event.line, f"{event.words}, in the thread"),
-            (other.function, other.line, f"{other.words}, on the same group, outside the thread"),
+            (other.function, other.line, f"{other.words}, outside the thread, which may not have ended"),
         ),
         fix="Make a group of its own for the thread, or call the collective where the thread's work is waited for.",
     )
@@ -138,7 +131,88 @@ def _body(function: Function) -> list[ast.stmt]:
     return [ast.Expr(node.body)] if isinstance(node, ast.Lambda) else node.body
 
 
-def _run_by(view: View, function: Function) -> set[Function]:
+def _meets(view: View, function: Function, call: ast.Call, inside: set[Function], left: int) -> Event | None:
+    """The first collective of the whole job that comes after the call, there or at its callers; None where something
+    waits for the thread before."""
+    around = list(ancestors(function.module, call))
+    if any(isinstance(each, ast.With) and _is_pool(each) for each in around) or _asked_at_once(around, call):
+        return None
+    for each in _after(function, call, around):
+        if _waits(view, each):
+            return None
+        for event in _issued(view.effects, each, inside):
+            return event
+    if left == 0 or any(isinstance(each, ast.Return) for each in around):
+        return None
+    for site, _ in objects_of(view.program).callers(function):
+        found = _meets(view, site.function, site.call, inside, left - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_pool(around: ast.With) -> bool:
+    """At the end of a `with` over a pool, its threads have ended."""
+    made = (item.context_expr for item in around.items)
+    return any(isinstance(each, ast.Call) and last_name(each.func) == _POOL for each in made)
+
+
+def _asked_at_once(around: list[ast.AST], call: ast.Call) -> bool:
+    """`pool.submit(run).result()`."""
+    outer = around[0] if around else None
+    return isinstance(outer, ast.Attribute) and outer.value is call and outer.attr in _WAITS
+
+
+def _after(function: Function, call: ast.Call, around: list[ast.AST]) -> list[ast.Call]:
+    """The calls of the function that come after this one, and those of the next round of a loop."""
+    calls = sorted((n for n in own_nodes(function) if isinstance(n, ast.Call)), key=_place)
+    loop = next((each for each in reversed(around) if isinstance(each, _LOOPS)), None)
+    ends = (call.end_lineno or call.lineno, call.end_col_offset or 0)
+    behind = [each for each in calls if _place(each) >= ends]
+    if loop is None:
+        return behind
+    first, last = (loop.lineno, loop.col_offset), (loop.end_lineno or loop.lineno, loop.end_col_offset or 0)
+    again = [each for each in calls if first <= _place(each) < _place(call)]
+    inside = [each for each in behind if _place(each) < last]
+    return [*inside, *again, *behind[len(inside) :]]
+
+
+def _place(call: ast.Call) -> tuple[int, int]:
+    """Where its name ends: of `a().b()`, `a` comes first."""
+    return call.func.end_lineno or call.lineno, call.func.end_col_offset or 0
+
+
+def _waits(view: View, call: ast.Call) -> bool:
+    """It waits for a thread, or runs a function of the program that does."""
+    if _ends_one(call):
+        return True
+    name = last_name(call.func)
+    functions = (f for m in view.effects.index.modules for f in m.functions if f.name == name)
+    return any(_ends_one(n) for f in functions for n in own_nodes(f) if isinstance(n, ast.Call))
+
+
+def _ends_one(call: ast.Call) -> bool:
+    if last_name(call.func) not in _WAITS:
+        return False
+    of = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return not isinstance(of, (ast.Constant, ast.JoinedStr)) and "path" not in (dotted(of) or "").split(".")
+
+
+def _issued(effects: Effects, call: ast.AST, inside: set[Function]) -> Iterator[Event]:
+    """Collectives of the whole job that a call issues, itself or through others, but those of the thread."""
+    for effect in effects.of.get(call, ()):
+        if isinstance(effect, Event):
+            yield from _counted([effect])
+        elif isinstance(effect, Runs) and effect.target not in inside:
+            run = _run_by(effects, effect.target) - inside
+            yield from _counted(each for f in run for each in _events(effects, f))
+
+
+def _counted(events: Iterable[Event]) -> Iterator[Event]:
+    return (each for each in events if each.sure and each.group is None and each.op not in _SETS_UP)
+
+
+def _run_by(effects: Effects, function: Function) -> set[Function]:
     """The function, and all that it runs."""
     found: set[Function] = set()
     queue = [function]
@@ -146,13 +220,13 @@ def _run_by(view: View, function: Function) -> set[Function]:
         current = queue.pop()
         if current not in found:
             found.add(current)
-            effects = (e for node in own_nodes(current) for e in view.effects.of.get(node, ()))
-            queue.extend(e.target for e in effects if isinstance(e, Runs))
+            run = (e for node in own_nodes(current) for e in effects.of.get(node, ()))
+            queue.extend(e.target for e in run if isinstance(e, Runs))
     return found
 
 
-def _events(view: View, function: Function) -> list[Event]:
-    return [e for node in own_nodes(function) for e in view.effects.of.get(node, ()) if isinstance(e, Event)]
+def _events(effects: Effects, function: Function) -> list[Event]:
+    return [e for node in own_nodes(function) for e in effects.of.get(node, ()) if isinstance(e, Event)]
 
 
 RULE = Rule(find=_find, cause="order_inversion")

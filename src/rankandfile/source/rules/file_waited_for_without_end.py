@@ -34,7 +34,8 @@ dist.barrier()
 
 ## Limits
 
-Reported for loops that do nothing but ask and sleep, in programs that issue collectives.
+Reported for loops that do nothing but ask and sleep, in programs that issue collectives. What is asked for may be no
+file, but a table, or a key.
 """
 
 import ast
@@ -60,8 +61,8 @@ def _find(view: View) -> Iterable[Found]:
                     severity="warning",
                     function=function,
                     node=loop,
-                    message=f"`while {text(loop.test, 60)}` has no end where the file does not come or go",
-                    fix="Wait until a deadline, and raise with the file's name.",
+                    message=f"`while {text(loop.test, 60)}` has no end where nobody does what it waits for",
+                    fix="Wait until a deadline, and raise with the name of what was waited for.",
                 )
 
 
@@ -75,10 +76,13 @@ def _asks(test: ast.expr) -> bool:
 
 
 def _is_idle(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Pass):
-        return True
-    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    return isinstance(statement, ast.Expr) and all(last_name(call.func) in _IDLE for call in calls)
+    """It passes, sleeps, or says that it waits."""
+    if not isinstance(statement, ast.Expr):
+        return isinstance(statement, ast.Pass)
+    called = statement.value
+    return isinstance(called, ast.Constant) or (
+        isinstance(called, ast.Call) and last_name(called.func) in _IDLE
+    )
 
 
 RULE = Rule(find=_find, cause="host_blocked")

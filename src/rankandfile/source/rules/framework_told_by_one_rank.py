@@ -31,7 +31,7 @@ class Milestones(TrainerCallback):
 ## Limits
 
 Known are the flags of Lightning's `trainer` and of Transformers' `control`, by their names, and handlers of Ignite that
-end the engine of the rank on which they are asked: `TerminateOnNan` and `TimeLimit`.
+end the engine of the rank on which they are asked: `TimeLimit`, and `TerminateOnNan` where the program reduces nothing.
 """
 
 import ast
@@ -39,6 +39,7 @@ from collections.abc import Iterable, Iterator
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.effects.event import Event
 from rankandfile.source.lint.rule import Found, Rule, View, can_differ, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
@@ -87,6 +88,8 @@ def _find(view: View) -> Iterable[Found]:
 def _handlers(view: View) -> Iterator[Found]:
     """Handlers that end the engine of one rank; of a program that asks the others for nothing, nobody would wait."""
     for name, because in _ENDS.items() if view.effects.loud else ():
+        if name == "TerminateOnNan" and _reduces(view):
+            continue
         for site in view.effects.index.calls(name):
             target = resolve(site.function, site.call.func)
             known = isinstance(target, External) and target.dotted.startswith(_IGNITE)
@@ -98,6 +101,12 @@ def _handlers(view: View) -> Iterator[Found]:
                     message=f"`{name}` ends the engine of the rank on which {because}; the others go on",
                     fix="Reduce what it asks for over the ranks, and end all engines in the same iteration.",
                 )
+
+
+def _reduces(view: View) -> bool:
+    """The program reduces something by a call of its own: it may be the output."""
+    events = (e for effects in view.effects.of.values() for e in effects if isinstance(e, Event))
+    return any("reduce" in each.op for each in events)
 
 
 def _set(function: Function) -> Iterator[tuple[ast.Assign, str, str]]:

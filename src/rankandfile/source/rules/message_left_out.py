@@ -30,20 +30,30 @@ for y in parts:
 
 ## Limits
 
-Where the function sends something before it decides, or after the loop in which it does, the peer may be told by that.
-A decision that goes back to the rank's own number is how ranks share their work, and is left alone; so is how often a
-loop goes round.
+Where something is sent or exchanged before the decision, or sent after the loop in which it is made, the peer may be
+told by that, and where a receive takes whatever comes, nobody waits for one message: nothing is said. A decision that
+goes back to the rank's own number is how ranks share their work, and is left alone; so is how often a loop goes round.
 """
 
 import ast
 from collections.abc import Iterable, Iterator
 
-from rankandfile.source.dependence.syntax import text
-from rankandfile.source.effects.event import Event
+from rankandfile.source.dependence.syntax import argument, text
+from rankandfile.source.effects.event import Event, objects_of
 from rankandfile.source.effects.loud import Effects, Runs, messages_of
 from rankandfile.source.effects.parting import Parting
 from rankandfile.source.effects.partings import Partings
-from rankandfile.source.lint.rule import RANK, Found, Rule, View, can_differ, on_the_way, steps_of
+from rankandfile.source.effects.wrapped import last_name
+from rankandfile.source.lint.rule import (
+    GROUP_MAKERS,
+    RANK,
+    Found,
+    Rule,
+    View,
+    can_differ,
+    on_the_way,
+    steps_of,
+)
 from rankandfile.source.lint.weigh import severity
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
@@ -52,16 +62,17 @@ ORDER = 301
 _NUMBER = " is the rank's own number"
 _NEAR = 3
 """Steps from a decision to the rank's number where that is the key of a table, and nothing was computed."""
+_TELL_NOTHING = GROUP_MAKERS | {"barrier", "destroy_process_group"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def _find(view: View) -> Iterable[Found]:
     messages = messages_of(view.program)
     partings = Partings(view.program, messages)
-    for function in messages.loud:
+    for function in messages.loud if not _from_anybody(view) else ():
         for parting in () if view.skip(function) else partings.that_differ(function):
             sure = severity(parting) if _of_own_data(parting) else None
-            if sure is not None and not _told(messages, parting):
+            if sure is not None and not _told(view, parting):
                 yield Found(
                     severity=sure,
                     function=function,
@@ -83,33 +94,53 @@ def _find(view: View) -> Iterable[Found]:
 
 def _of_own_data(parting: Parting) -> bool:
     reason = parting.reason
-    asks = isinstance(parting.owner, ast.If) and parting.instead is None
+    asks = isinstance(parting.owner, ast.If) and parting.instead is None and "send" in parting.event.op
     looked_up = len(reason.chain) <= _NEAR and any(_NUMBER in step.words for step in reason.chain)
     by_number = reason.source in RANK or looked_up
     return asks and reason.level == "varying" and not by_number
 
 
-def _told(messages: Effects, parting: Parting) -> bool:
-    """Whether the function sends something before it decides, or after the loop in which it does."""
-    line = parting.condition.line
-    loops = [node for node in own_nodes(parting.function) if isinstance(node, _LOOPS)]
+def _told(view: View, parting: Parting) -> bool:
+    """Whether the peer may know: something is exchanged before the decision, or sent after the loop in which it is."""
+    return _tells(view, parting.function, parting.condition.line) or any(
+        _tells(view, site.function, site.call.lineno, before=True)
+        for site, _ in objects_of(view.program).callers(parting.function)
+    )
+
+
+def _tells(view: View, function: Function, line: int, before: bool = False) -> bool:
+    messages = messages_of(view.program)
+    loops = [node for node in own_nodes(function) if isinstance(node, _LOOPS)]
     ends = [loop.end_lineno or loop.lineno for loop in loops if loop.lineno <= line <= (loop.end_lineno or 0)]
-    for node in own_nodes(parting.function):
-        where = node.lineno if isinstance(node, ast.Call) else line
-        apart = where < line or (ends and where > max(ends))
-        if apart and any("send" in op for op in _issued(messages, node, set())):
+    for call in (node for node in own_nodes(function) if isinstance(node, ast.Call)):
+        after = not before and ends and call.lineno > max(ends)
+        if not after and call.lineno >= line:
+            continue
+        if any("send" in op for op in _issued(messages, call, set())):
+            return True
+        exchanged = any(op not in _TELL_NOTHING for op in _issued(view.effects, call, set()))
+        if not after and (exchanged or last_name(call.func) == "set"):
             return True
     return False
 
 
-def _issued(messages: Effects, node: ast.AST, seen: set[Function]) -> Iterator[str]:
-    for effect in messages.of.get(node, ()):
+def _from_anybody(view: View) -> bool:
+    """Some receive of the program takes whatever comes: nobody waits for one message."""
+    names = ("recv", "irecv", "Recv", "Irecv", "recv_object_list")
+    calls = (site.call for name in names for site in view.effects.index.calls(name))
+    return any(
+        len(call.args) < 2 and argument(call, 1, "src", "source", "group_src") is None for call in calls
+    )
+
+
+def _issued(effects: Effects, node: ast.AST, seen: set[Function]) -> Iterator[str]:
+    for effect in effects.of.get(node, ()):
         if isinstance(effect, Event):
             yield effect.op
         elif isinstance(effect, Runs) and effect.target not in seen:
             seen.add(effect.target)
             for inner in own_nodes(effect.target):
-                yield from _issued(messages, inner, seen)
+                yield from _issued(effects, inner, seen)
 
 
 RULE = Rule(find=_find, cause="skipped_collective")

@@ -136,7 +136,12 @@ def differences(
             if found < _MOST_FOUND:
                 out[log].append(event)
                 found += 1
-    for log, event in (*(_own_last(listed) if several else ()), *_elsewhere_at_last(listed, ranks)):
+    now = [each for shape, spoken in by_shape.items() for each in _no_longer_alike(shape, spoken, ranks)]
+    for log, event in (
+        *(_own_last(listed) if several else ()),
+        *_elsewhere_at_last(listed, ranks),
+        *now[:_MOST_FOUND],
+    ):
         out[log].append(event)
     return out
 
@@ -199,7 +204,6 @@ def _of_shape(
         return
     if len(ranks) < _FEWEST or set(spoken) != ranks or "#" not in shape:
         return
-    yield from _no_longer_alike({rank: entry for rank, entry in spoken.items() if entry[1].before}, ranks)
     repeated = all(said.times > 1 for _, said in spoken.values())
     if not repeated and (any(said.times > 1 for _, said in spoken.values()) or _OWN.search(shape)):
         return
@@ -220,25 +224,36 @@ def _of_shape(
         )
 
 
-def _no_longer_alike(spoken: dict[int, tuple[int, Said]], ranks: set[int]) -> Iterable[tuple[int, Event]]:
-    """A number in the last line of all ranks that is another one on a few, and was the same on all in the lines of this
-    shape before: what the ranks had agreed on until then."""
-    if set(spoken) != ranks or len({said.times for _, said in spoken.values()}) != 1:
+def _no_longer_alike(
+    shape: str, spoken: dict[int, tuple[int, Said]], ranks: set[int]
+) -> Iterable[tuple[int, Event]]:
+    """A whole number in the last line of all ranks that is another one on a few, and was the same on all in the lines
+    of this shape before: what the ranks had agreed on until then. What each says of itself is none, nor is one that
+    the others have left behind: that log only ends a line earlier."""
+    if len(ranks) < _FEWEST or set(spoken) != ranks or len({said.times for _, said in spoken.values()}) != 1:
         return
     rounds = list(zip(*(map(_numbers, said.before) for _, said in spoken.values()), strict=False))
     last = {rank: _numbers(said.text) for rank, (_, said) in spoken.items()}
     lengths = {len(numbers) for of in (*rounds, last.values()) for numbers in of}
     if len(rounds) < _LEAST_BEFORE or len(lengths) != 1:
         return
+    around = shape.split("#")
     for at in range(lengths.pop()):
-        usual, most, odd = _few_against_most({rank: (numbers[at],) for rank, numbers in last.items()})
-        if odd and all(len({numbers[at] for numbers in of}) == 1 for of in rounds):
-            example = next(said.text for rank, (_, said) in spoken.items() if last[rank][at] == usual[0])
-            for rank in odd:
-                log, said = spoken[rank]
-                fields = {"others": most, "other": example, "before": len(rounds), "value": last[rank][at]}
-                yield log, _event("value_differs_now", rank, said, **fields)
-            return
+        values: dict[int, tuple[str, ...]] = {rank: (numbers[at],) for rank, numbers in last.items()}
+        usual, most, odd = _few_against_most(values)
+        agreed = {numbers[at] for numbers in rounds[-1]}
+        if any(len({numbers[at] for numbers in of}) > 1 for of in rounds) or not odd:
+            continue
+        if len(odd) > _MOST_FOUND or any(not value[0].isdigit() for value in values.values()):
+            continue
+        if _OWN.search(f"{around[at]}#{around[at + 1]}") or any(last[rank][at] in agreed for rank in odd):
+            continue
+        example = next(said.text for rank, (_, said) in spoken.items() if last[rank][at] == usual[0])
+        for rank in odd:
+            log, said = spoken[rank]
+            fields = {"others": most, "other": example, "before": len(rounds)}
+            yield log, _event("value_differs_now", rank, said, **fields, value=last[rank][at], usual=usual[0])
+        return
 
 
 def _few_against_most(values: dict[int, tuple[str, ...]]) -> tuple[tuple[str, ...], int, list[int]]:

@@ -75,5 +75,15 @@ def _odd(facts: Facts, call: Pending) -> dict[int, dict[str, Any]]:
     """The few members whose logs say so: rank -> the line."""
     members = facts.membership.members[call.group]
     rows = [row for row in facts.case.compared_lines if row["kind"] == "value_differs_now"]
-    odd = {int(row["rank"]): row for row in rows if row["rank"] in members}
-    return odd if len(odd) * 2 < len(members) else _NOBODY
+    odd = {int(row["rank"]): row for row in rows if row["rank"] in members and _names_members(row, members)}
+    one_line = len({str(row["text"]).translate(_NO_DIGITS) for row in odd.values()}) == 1
+    return odd if one_line and len(odd) * 2 < len(members) else _NOBODY
+
+
+_NO_DIGITS = str.maketrans("", "", "0123456789.")
+
+
+def _names_members(row: dict[str, Any], members: list[int]) -> bool:
+    """What differs can be whom they take for the root."""
+    fields = fields_of(row)
+    return {int(fields["value"]), int(fields["usual"])} <= {*members}
