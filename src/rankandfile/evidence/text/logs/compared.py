@@ -36,7 +36,7 @@ _SOMEWHERE = re.compile(r"(?:\b\w+://|(?<![\w/])\.{0,2}/)[^\s'\",;()]+|\b[\w-]+(
 _OWN = re.compile(
     r"(?i)\brank[ =:_-]{0,3}#|#[ =:_-]{0,3}rank\b"
     r"|\b(?:pid|port|seed|device|gpu|cuda|local|host|node|addr\w*|took|elapsed|sec\w*|ms|time|loss|acc\w*|lr|"
-    r"eta|it/s|mem\w*|world|worker|thread|uuid|hash|id)\b"
+    r"eta|it/s|mem(?!bers?\b)\w*|world|worker|thread|uuid|hash|id)\b"
 )
 #: Lines of a stack: where each rank stands is told by them together.
 _STACK = re.compile(
