@@ -56,7 +56,7 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         return ordered if came_so else given
     if same is None and verdict.cause == "root_mismatch" and verdict.divergence is not None:
         # Who is done with the call has gone on from it: where it stands now is no other way to it.
-        return of_those_inside(search, verdict, found)
+        return of_those_inside(search, verdict, found) or together(search, verdict)
     if verdict.cause == "group_mismatch" and first is not None and first.culprit.path:
         return argument(search, verdict, first)
     if same is not None and (ordered := _ordered(search, same, verdict.divergence)) is not None:
