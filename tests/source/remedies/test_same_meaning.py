@@ -534,3 +534,31 @@ def prepare(cache, {given}):
     )
     found = patched(problem(files, "# made once", cause="skipped_collective"), files)
     assert "main_process_first" not in getattr(found, "after", "")
+
+
+@pytest.mark.parametrize(
+    ("block", "inside"),
+    [("accelerator.main_process_first()", True), ("accelerator.profile()", False)],
+    ids=["the main process goes first", "another block"],
+)
+def test_who_has_what_is_made_in_the_block_asks_inside_of_it(block: str, inside: bool) -> None:
+    files = train(
+        f"""from accelerate import Accelerator
+
+
+def prepare(accelerator: Accelerator, store):
+    if store.fresh:  # there
+        return store.read()
+    with {block}:
+        accelerator.wait_for_everyone()
+        return store.build()
+"""
+    )
+    found = patched(problem(files, "# there", cause="extra_collective"), files)
+    after = getattr(found, "after", "")
+    moved = f"""    with {block}:
+        if store.fresh:  # there
+            return store.read()
+        accelerator.wait_for_everyone()
+"""
+    assert (moved in after) is inside

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rankandfile.source.remedies.framework_votes import goes_first
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
-from rankandfile.source.remedies.place_to_mend import PlaceToMend, conjuncts
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, conjuncts, leaves
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import collective
 from rankandfile.source.remedies.words import quoted
@@ -21,7 +21,11 @@ def make(place: PlaceToMend, plain: bool) -> Draft | None:
     node = place.node
     if not isinstance(node, ast.If) or node.orelse:
         return None
-    return _of_files(place, plain, node) or _between_two_waits(place, plain, node)
+    return (
+        _of_files(place, plain, node)
+        or _between_two_waits(place, plain, node)
+        or _asked_inside(place, plain, node)
+    )
 
 
 def _of_files(place: PlaceToMend, plain: bool, node: ast.If) -> Draft | None:
@@ -57,6 +61,33 @@ def _between_two_waits(place: PlaceToMend, plain: bool, node: ast.If) -> Draft |
         if waits and work and _alone(place, work) and _other_side(place, opens.test, closes.test):
             return _in_turn(place, plain, opens, closes, work)
     return None
+
+
+def _asked_inside(place: PlaceToMend, plain: bool, node: ast.If) -> Draft | None:
+    """`if made: return it` before the block in which the main process goes first: who has it passes no wait."""
+    block, at = place.siblings(node)
+    after = block[at + 1] if at + 1 < len(block) else None
+    if not isinstance(after, ast.With) or len(after.items) != 1 or leaves(node.body) != "return":
+        return None
+    block_of = after.items[0].context_expr
+    if not isinstance(block_of, ast.Call) or not ast.unparse(block_of.func).endswith("_process_first"):
+        return None
+    if any(collective(event) for event in place.events(node.body)) or after.body[0].lineno == after.lineno:
+        return None
+    lines = place.module.lines_of(after).rstrip("\n").split("\n")
+    first = after.body[0].lineno - after.lineno
+    inner = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
+    guard = textwrap.indent(place.module.lines_of(node).rstrip("\n"), inner)
+    edits = spelling(place, plain).edits
+    edits.replace(after, "\n".join((*lines[:first], guard, *lines[first:])))
+    edits.remove(node)
+    return Draft(
+        edits,
+        "Ask inside the block",
+        f"A rank for which {quoted(place.module, node.test)} is true never comes to {quoted(place.module, block_of)}, "
+        "in which the others wait for it. All ranks now enter the block, and each asks there: the main process first, "
+        "and the others when it is done.",
+    )
 
 
 def _in_turn(
