@@ -676,6 +676,64 @@ def test_a_key_by_which_a_function_sorts_what_a_loop_goes_over(names: str) -> No
         assert (place(told.location) == run.marked) is found
 
 
+READY = """
+import torch.distributed as dist
+
+GROUPS = {{"users": ("users", 2), "items": ("items", 4)}}
+ORDERS = ("users", "items"), ("items", "users")
+
+
+class Buckets:
+    def __init__(self):
+        self.ready = {{}}
+
+    def collect(self, name):
+        self.ready.setdefault(name, []).append(1)
+
+    def flush(self):
+        for name, parts in {items}:  # <-
+            {chosen}
+            dist.all_reduce(parts, group=group)
+
+
+def main():
+    buckets = Buckets()
+    for n in range(3):
+        for name in ORDERS[getattr(dist, "_".join(["get", "rank"]))()]:
+            buckets.collect(name)
+        buckets.flush()
+"""
+
+
+@pytest.mark.parametrize(
+    ("items", "chosen", "found"),
+    [
+        ("self.ready.items()", "group, size = GROUPS.get(name)", True),
+        ("self.ready.items()", "group = 'users'", False),
+        ("sorted(self.ready.items())", "group, size = GROUPS.get(name)", False),
+    ],
+    ids=["as they were put in", "of one group", "in the order of their names"],
+)
+def test_of_a_circle_the_loop_over_a_dictionary_that_chose_the_group(
+    items: str, chosen: str, found: bool
+) -> None:
+    run = play(2, train=READY.format(items=items, chosen=chosen))
+    op, ((function, file, line), *_) = run.calls[0][0]
+    cohorts = [
+        Cohort(
+            ranks=str(rank),
+            call=Call(op=op, seq=1, file=file, line=line, function=function, evidence=[call_id(rank, 0)]),
+        )
+        for rank in (0, 1)
+    ]
+    verdict = structs.replace(
+        verdict_of(run, 1, "order_inversion"),
+        divergence=Divergence(group="0", seq=1, kind="cycle", cohorts=cohorts),
+    )
+    told = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert (place(told.location) == run.marked) is found
+
+
 TRIED_ONCE_MORE = """
 import torch.distributed as dist
 

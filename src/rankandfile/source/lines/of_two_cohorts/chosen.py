@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from rankandfile.model.diagnosis import Divergence, Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.origins import ORDERS
+from rankandfile.source.dependence.reason import UNKNOWN
+from rankandfile.source.dependence.syntax import of_a_dictionary
 from rankandfile.source.dependence.written.changed import changed_inside
 from rankandfile.source.lines.arguments import Origin, called_name, given
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
@@ -119,7 +121,7 @@ def _ordered(search: Search, same: CodeDivergence, of: Divergence | None = None)
     # In a circle they are in calls of several groups: what chose the group says more than what is done in each.
     of_groups = of is not None and of.kind == "cycle"
     ordered = (
-        (_of_chosen_items(search, same) if of_groups else None)
+        ((_of_chosen_items(search, same) or _as_put_in(search, same)) if of_groups else None)
         or loop_order(search.places, path)
         or loop_order(search.places, way_before(search, path))
         or _of_chosen_items(search, same)
@@ -139,6 +141,19 @@ def _of_chosen_items(search: Search, same: CodeDivergence) -> Origin | None:
             for where, loop in loops:
                 if (found := in_order(search.places, where, loop, chosen=True)) is not None:
                     return found
+    return None
+
+
+def _as_put_in(search: Search, same: CodeDivergence) -> Origin | None:
+    """Of a circle: the loop over a dictionary by whose items the group was chosen. Its order is that in which they were
+    put in, and why that differs is not shown."""
+    path = same.culprit.path
+    for depth, value in given(search.places, path, "group_mismatch"):
+        place = search.places.find(path[depth])
+        loops = loops_behind(search, path[: depth + 1], place, [value]) if place is not None else ()
+        for where, loop in loops:
+            if of_a_dictionary(loop.items):
+                return Origin(where, loop.line, where.module.lines[loop.line - 1].strip(), UNKNOWN)
     return None
 
 
