@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import pytest
 from msgspec import structs
-from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
+from support.source.toy_runs import (
+    Run,
+    case_of,
+    diagnosis_of,
+    locate,
+    located,
+    place,
+    play,
+    tree,
+    verdict_of,
+)
 
-from rankandfile.model.diagnosis import Call, Cohort, Divergence
+from rankandfile.model.diagnosis import Call, Cohort, Divergence, Verdict
 from rankandfile.model.ledger import call_id
 
 WISHES = """
@@ -636,6 +646,23 @@ def test_a_cut_share_comes_before_a_handler_that_may_never_be_asked() -> None:
     assert verdict.cause != "swallowed_exception"
 
 
+def in_a_circle(run: Run) -> Verdict:
+    """Two ranks wait for each other in the first call of each, from one line."""
+    op, ((function, file, line), *_) = run.calls[0][0]
+    cohorts = [
+        Cohort(
+            ranks=str(rank),
+            call=Call(op=op, seq=1, file=file, line=line, function=function, evidence=[call_id(rank, 0)]),
+        )
+        for rank in (0, 1)
+    ]
+    verdict = structs.replace(
+        verdict_of(run, 1, "order_inversion"),
+        divergence=Divergence(group="0", seq=1, kind="cycle", cohorts=cohorts),
+    )
+    return locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+
+
 SORTED = """
 import torch.distributed as dist
 
@@ -660,19 +687,7 @@ def main():
 def test_a_key_by_which_a_function_sorts_what_a_loop_goes_over(names: str) -> None:
     for key, found in (("-SEEN[dist.get_rank()][name]", True), ("(len(name), name)", False)):
         run = play(2, train=SORTED.format(key=key, names=names))
-        op, ((function, file, line), *_) = run.calls[0][0]
-        cohorts = [
-            Cohort(
-                ranks=str(rank),
-                call=Call(op=op, seq=1, file=file, line=line, function=function, evidence=[call_id(rank, 0)]),
-            )
-            for rank in (0, 1)
-        ]
-        verdict = structs.replace(
-            verdict_of(run, 1, "order_inversion"),
-            divergence=Divergence(group="0", seq=1, kind="cycle", cohorts=cohorts),
-        )
-        told = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+        told = in_a_circle(run)
         assert (place(told.location) == run.marked) is found
 
 
@@ -718,19 +733,7 @@ def test_of_a_circle_the_loop_over_a_dictionary_that_chose_the_group(
     items: str, chosen: str, found: bool
 ) -> None:
     run = play(2, train=READY.format(items=items, chosen=chosen))
-    op, ((function, file, line), *_) = run.calls[0][0]
-    cohorts = [
-        Cohort(
-            ranks=str(rank),
-            call=Call(op=op, seq=1, file=file, line=line, function=function, evidence=[call_id(rank, 0)]),
-        )
-        for rank in (0, 1)
-    ]
-    verdict = structs.replace(
-        verdict_of(run, 1, "order_inversion"),
-        divergence=Divergence(group="0", seq=1, kind="cycle", cohorts=cohorts),
-    )
-    told = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    told = in_a_circle(run)
     assert (place(told.location) == run.marked) is found
 
 

@@ -126,10 +126,12 @@ class Effects:
                 self._add(found.inside, found.call, Runs(found.runs, found.call, bound, found.by), not passes)
 
     def _candidates(self) -> Iterator[tuple[Function, ast.expr]]:
-        """What may be a collective by its name."""
-        names = {name.rpartition(".")[2] for name in TABLE.collectives}
-        for name in sorted({*names, "backward"}):
+        """What may be a collective, or a message, by its name."""
+        known = TABLE.pairwise if self._messages else {*TABLE.collectives, "backward"}
+        for name in sorted({name.rpartition(".")[2] for name in known}):
             yield from ((site.function, site.call) for site in self.index.calls(name))
+        if self._messages:
+            return  # None is implied by a property, or by calling a wrapped module.
         properties = {name.rpartition(".")[2] for name in TABLE.properties}
         for module in self.index.modules:
             if any(name in module.text for name in properties):

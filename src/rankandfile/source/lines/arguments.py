@@ -157,8 +157,9 @@ def _decided_inside(places: SourcePlaces, place: SourcePlace, value: ast.expr) -
     return None
 
 
-def assigned(function: Function, value: ast.expr, line: int) -> ast.Assign | None:
-    """The last plain assignment, before the line, to the variable that the value is."""
+def assigned(function: Function, value: ast.expr, line: int, unpacked: bool = False) -> ast.Assign | None:
+    """The last plain assignment, before the line, to the variable that the value is; `unpacked`: of what a call gave,
+    as in `group, size = layout.of(kind)`."""
     if not isinstance(value, ast.Name):
         return None
     found = [
@@ -166,9 +167,16 @@ def assigned(function: Function, value: ast.expr, line: int) -> ast.Assign | Non
         for node in function.nodes
         if isinstance(node, ast.Assign)
         and node.lineno < line
-        and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
+        and (not unpacked or isinstance(node.value, ast.Call))
+        for target in node.targets
+        for part in (_parts(target) if unpacked else [target])
+        if isinstance(part, ast.Name) and part.id == value.id
     ]
     return max(found, key=lambda node: node.lineno, default=None)
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, ast.Tuple) else []
 
 
 def kept(function: Function, value: ast.expr) -> ast.Assign | None:

@@ -87,9 +87,9 @@ def exited(search: Search, rank: int) -> FoundLine | None:
     if found is None:
         return None
     function, statement, condition = found
-    place = place_in(function, statement.lineno)
     if condition is None:
-        return FoundLine(place, statement.lineno, kind="exited", story=_only_exit(search, place))
+        return exits_so(search, rank)
+    place = place_in(function, statement.lineno)
     return FoundLine(
         place, condition.line, condition.text, search.why(place.function, condition), kind="exited"
     )

@@ -35,7 +35,7 @@ _BEGINS = (" holds this rank's batches only ", " is this rank's own shard, ")
 """Where data is the rank's own; how it came to be that is no part of the way."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 _CONNECTED = "is_initialized()"
-_NUMBER = " is the rank's own number"
+NUMBER = " is the rank's own number"
 _OR_NOT_RAISED = f"{_OR_NOT}except "
 
 
@@ -151,7 +151,7 @@ def _of_its_part(parting: Parting, reason: Reason) -> bool:
         for compared in test.comparators
         for each in ast.walk(compared)
     )
-    by_number = bool(reason.chain) and _NUMBER in reason.chain[-1].words
+    by_number = bool(reason.chain) and NUMBER in reason.chain[-1].words
     return named and by_number and bool(parting.group) and any("[" in step.words for step in reason.chain)
 
 

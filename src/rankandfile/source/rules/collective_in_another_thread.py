@@ -56,7 +56,7 @@ from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site, function_of
 from rankandfile.source.dependence.syntax import ancestors, dotted
 from rankandfile.source.effects.event import Event, objects_of
-from rankandfile.source.effects.loud import Effects, Runs
+from rankandfile.source.effects.issued import issued, issued_in
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import GROUP_MAKERS, Found, Rule, View, on_the_way
 from rankandfile.source.program.modules import Function
@@ -106,8 +106,9 @@ def _beside(view: View, site: Site, function: Function) -> Found | None:
     if reached is None or reached[0].group is not None:
         return None
     event, calls = reached
-    inside = _run_by(view.effects, function)
-    if any(each.op == "init_process_group" for f in inside for each in _events(view.effects, f)):
+    inside: set[Function] = set()
+    in_thread = [*issued_in(view.effects, function, inside)]
+    if any(each.op == "init_process_group" for each in in_thread):
         return None  # A rank of its own.
     other = _meets(view, site.function, site.call, inside, _FURTHEST)
     if other is None:
@@ -140,7 +141,8 @@ def _meets(view: View, function: Function, call: ast.Call, inside: set[Function]
     for each in _after(function, call, around):
         if _waits(view, each):
             return None
-        for event in _issued(view.effects, each, inside):
+        event = next(filter(_of_all, issued(view.effects, each, {*inside})), None)
+        if event is not None:
             return event
     if left == 0 or any(isinstance(each, ast.Return) for each in around):
         return None
@@ -198,35 +200,9 @@ def _ends_one(call: ast.Call) -> bool:
     return not isinstance(of, (ast.Constant, ast.JoinedStr)) and "path" not in (dotted(of) or "").split(".")
 
 
-def _issued(effects: Effects, call: ast.AST, inside: set[Function]) -> Iterator[Event]:
-    """Collectives of the whole job that a call issues, itself or through others, but those of the thread."""
-    for effect in effects.of.get(call, ()):
-        if isinstance(effect, Event):
-            yield from _counted([effect])
-        elif isinstance(effect, Runs) and effect.target not in inside:
-            run = _run_by(effects, effect.target) - inside
-            yield from _counted(each for f in run for each in _events(effects, f))
-
-
-def _counted(events: Iterable[Event]) -> Iterator[Event]:
-    return (each for each in events if each.sure and each.group is None and each.op not in _SETS_UP)
-
-
-def _run_by(effects: Effects, function: Function) -> set[Function]:
-    """The function, and all that it runs."""
-    found: set[Function] = set()
-    queue = [function]
-    while queue:
-        current = queue.pop()
-        if current not in found:
-            found.add(current)
-            run = (e for node in own_nodes(current) for e in effects.of.get(node, ()))
-            queue.extend(e.target for e in run if isinstance(e, Runs))
-    return found
-
-
-def _events(effects: Effects, function: Function) -> list[Event]:
-    return [e for node in own_nodes(function) for e in effects.of.get(node, ()) if isinstance(e, Event)]
+def _of_all(event: Event) -> bool:
+    """A collective of the whole job, and none that sets it up."""
+    return event.sure and event.group is None and event.op not in _SETS_UP
 
 
 RULE = Rule(find=_find, cause="order_inversion")

@@ -36,11 +36,12 @@ goes back to the rank's own number is how ranks share their work, and is left al
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from rankandfile.source.dependence.syntax import argument, text
-from rankandfile.source.effects.event import Event, objects_of
-from rankandfile.source.effects.loud import Effects, Runs, messages_of
+from rankandfile.source.effects.event import objects_of
+from rankandfile.source.effects.issued import issued
+from rankandfile.source.effects.loud import messages_of
 from rankandfile.source.effects.parting import Parting
 from rankandfile.source.effects.partings import Partings
 from rankandfile.source.effects.wrapped import last_name
@@ -54,12 +55,11 @@ from rankandfile.source.lint.rule import (
     on_the_way,
     steps_of,
 )
-from rankandfile.source.lint.weigh import severity
+from rankandfile.source.lint.weigh import NUMBER, severity
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 301
-_NUMBER = " is the rank's own number"
 _NEAR = 3
 """Steps from a decision to the rank's number where that is the key of a table, and nothing was computed."""
 _TELL_NOTHING = GROUP_MAKERS | {"barrier", "destroy_process_group"}
@@ -95,7 +95,7 @@ def _find(view: View) -> Iterable[Found]:
 def _of_own_data(parting: Parting) -> bool:
     reason = parting.reason
     asks = isinstance(parting.owner, ast.If) and parting.instead is None and "send" in parting.event.op
-    looked_up = len(reason.chain) <= _NEAR and any(_NUMBER in step.words for step in reason.chain)
+    looked_up = len(reason.chain) <= _NEAR and any(NUMBER in step.words for step in reason.chain)
     by_number = reason.source in RANK or looked_up
     return asks and reason.level == "varying" and not by_number
 
@@ -116,10 +116,12 @@ def _tells(view: View, function: Function, line: int, before: bool = False) -> b
         after = not before and ends and call.lineno > max(ends)
         if not after and call.lineno >= line:
             continue
-        if any("send" in op for op in _issued(messages, call, set())):
+        if any("send" in event.op for event in issued(messages, call, set())):
             return True
-        exchanged = any(op not in _TELL_NOTHING for op in _issued(view.effects, call, set()))
-        if not after and (exchanged or last_name(call.func) == "set"):
+        if after:
+            continue
+        exchanged = any(event.op not in _TELL_NOTHING for event in issued(view.effects, call, set()))
+        if exchanged or last_name(call.func) == "set":
             return True
     return False
 
@@ -131,16 +133,6 @@ def _from_anybody(view: View) -> bool:
     return any(
         len(call.args) < 2 and argument(call, 1, "src", "source", "group_src") is None for call in calls
     )
-
-
-def _issued(effects: Effects, node: ast.AST, seen: set[Function]) -> Iterator[str]:
-    for effect in effects.of.get(node, ()):
-        if isinstance(effect, Event):
-            yield effect.op
-        elif isinstance(effect, Runs) and effect.target not in seen:
-            seen.add(effect.target)
-            for inner in own_nodes(effect.target):
-                yield from _issued(effects, inner, seen)
 
 
 RULE = Rule(find=_find, cause="skipped_collective")

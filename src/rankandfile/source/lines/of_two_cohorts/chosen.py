@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -17,8 +18,9 @@ from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.loop_order import in_order, loop_order
+from rankandfile.source.lines.loop_order import Going, in_order, loop_order
 from rankandfile.source.lines.threads.handed_on import way_before
+from rankandfile.source.program.places import SourcePlace
 
 from .again.in_another_go import in_another_go
 from .again.run_again import run_again
@@ -133,28 +135,31 @@ def _ordered(search: Search, same: CodeDivergence, of: Divergence | None = None)
 
 def _of_chosen_items(search: Search, same: CodeDivergence) -> Origin | None:
     """Which group, or which peer, the call is for was taken from a loop's items: where those were put in order."""
-    path = same.culprit.path
-    for asked in ("group_mismatch", "root_mismatch"):
-        for depth, value in given(search.places, path, asked):
-            place = search.places.find(path[depth])
-            loops = loops_behind(search, path[: depth + 1], place, [value]) if place is not None else ()
-            for where, loop in loops:
-                if (found := in_order(search.places, where, loop, chosen=True)) is not None:
-                    return found
+    for where, loop in _loops_that_chose(search, same, "group_mismatch", "root_mismatch"):
+        if (found := in_order(search.places, where, loop, chosen=True)) is not None:
+            return found
     return None
 
 
 def _as_put_in(search: Search, same: CodeDivergence) -> Origin | None:
     """Of a circle: the loop over a dictionary by whose items the group was chosen. Its order is that in which they were
     put in, and why that differs is not shown."""
-    path = same.culprit.path
-    for depth, value in given(search.places, path, "group_mismatch"):
-        place = search.places.find(path[depth])
-        loops = loops_behind(search, path[: depth + 1], place, [value]) if place is not None else ()
-        for where, loop in loops:
-            if of_a_dictionary(loop.items):
-                return Origin(where, loop.line, where.module.lines[loop.line - 1].strip(), UNKNOWN)
+    for where, loop in _loops_that_chose(search, same, "group_mismatch"):
+        if of_a_dictionary(loop.items):
+            return Origin(where, loop.line, where.module.lines[loop.line - 1].strip(), UNKNOWN)
     return None
+
+
+def _loops_that_chose(
+    search: Search, same: CodeDivergence, *asked: str
+) -> Iterator[tuple[SourcePlace, Going]]:
+    """The loops by whose items the arguments were chosen that these causes are about."""
+    path = same.culprit.path
+    for cause in asked:
+        for depth, value in given(search.places, path, cause):
+            place = search.places.find(path[depth])
+            if place is not None:
+                yield from loops_behind(search, path[: depth + 1], place, [value])
 
 
 @heuristic(

@@ -33,7 +33,9 @@ def loops_behind(
             if (loop := loop_of(where, value)) is not None:
                 yield where, loop
             for name in (node for node in ast.walk(value) if isinstance(node, ast.Name)):
-                made = assigned(where.function, name, where.line) or _unpacked(where, name)
+                made = assigned(where.function, name, where.line) or assigned(
+                    where.function, name, where.line, unpacked=True
+                )
                 if made is not None:
                     further.append((where, depth, made.value))
                     continue
@@ -42,19 +44,6 @@ def loops_behind(
                 if given is not None and outer is not None and outer.known:
                     further.append((outer, depth - 1, given))
         open_values = further[:_MOST]
-
-
-def _unpacked(where: SourcePlace, name: ast.Name) -> ast.Assign | None:
-    """`group, size = layout.of(kind)`: the last before the place."""
-    found = [
-        node
-        for node in where.function.nodes
-        if isinstance(node, ast.Assign) and node.lineno < where.line and isinstance(node.value, ast.Call)
-        for target in node.targets
-        if isinstance(target, ast.Tuple)
-        and any(isinstance(part, ast.Name) and part.id == name.id for part in target.elts)
-    ]
-    return max(found, key=lambda node: node.lineno, default=None)
 
 
 def _names(value: ast.expr) -> set[str]:
