@@ -275,6 +275,39 @@ def fit(loss, steps):
         assert "some perhaps more often than others" in refused(files, "# due")
 
 
+KEPT = """import os
+
+
+def resume(weight, path):
+    if os.path.exists(path):  # kept
+        step = torch.load(path)
+        dist.all_reduce(step)
+        return int(step)
+    return 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "offered"),
+    [
+        pytest.param(
+            "for step in range(resume(weight, path), 8):\n    dist.all_reduce(weight)", True, id="begins"
+        ),
+        pytest.param("for n in range(begun()):\n    resume(weight, path)", False, id="in each round"),
+    ],
+)
+def test_rounds_of_a_caller_in_another_file(calls: str, offered: bool) -> None:
+    """What says how often a loop goes round is asked once, before the first round; and a refusal quotes the file that
+    the loop is in."""
+    caller = "from train import resume\n\n\ndef begun():\n    return len(open(f'saved-{dist.get_rank()}').read())\n\n\n"
+    caller += "def rounds(weight, path):\n" + "".join(f"    {line}\n" for line in calls.split("\n"))
+    files = Texts(train=HEAD + KEPT, main=HEAD + "# more\n" * 40 + caller)
+    if offered:
+        assert changed(files, "# kept")
+    else:
+        assert "`range(begun())` (main.py:53)" in refused(files, "# kept")
+
+
 @pytest.mark.parametrize("own", [True, False])
 def test_no_vote_on_what_a_loop_has_gathered_of_things_that_each_rank_has_more_or_less_of(own: bool) -> None:
     """That one has gathered enough and another has not comes of its loop's end, behind which nobody votes."""

@@ -11,7 +11,6 @@ from .patch import Patch, Refusal
 from .pattern import Pattern, finished
 from .place_to_mend import PlaceToMend, place_of
 from .problem import Problem
-from .words import quoted
 
 
 def patterns() -> list[Pattern]:
@@ -72,14 +71,14 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
         if away is not None:
             return Refusal(
                 pattern.name,
-                f"not all ranks come to line {place.problem.line}: {quoted(place.module, away)} keeps some away "
+                f"not all ranks come to line {place.problem.line}: {away} keeps some away "
                 "by what each is in the job, and they would not answer a vote there. Decide above that test.",
             )
         unlike = place.unlike_rounds() if pattern.meets else None
         if unlike is not None:
             return Refusal(
                 pattern.name,
-                f"the ranks go round {quoted(place.module, unlike)}, some perhaps more often than others, and who is "
+                f"the ranks go round {unlike}, some perhaps more often than others, and who is "
                 f"through would not answer a vote at line {place.problem.line}. Agree on the number of rounds before "
                 "it.",
             )

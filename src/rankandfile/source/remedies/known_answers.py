@@ -23,6 +23,9 @@ _MOST_CALLERS = 3
 Lines: TypeAlias = tuple[str, int, int]
 """A file, and the first and the last of its lines."""
 
+Placed: TypeAlias = tuple[str, ast.expr]
+"""An expression, and the file that it is in: a caller's may be another than the place's."""
+
 
 class KnownAnswers:
     """Of the first ranks of a job: what holds for some of them in a large one holds there too."""
@@ -52,7 +55,7 @@ class KnownAnswers:
         answers = {rank.outcomes(items, function) for rank in self._ranks}
         return frozenset({False}) in answers and len(answers) > 1
 
-    def kept_away(self, node: ast.AST, function: Function, depth: int = _MOST_CALLERS) -> ast.expr | None:
+    def kept_away(self, node: ast.AST, function: Function, depth: int = _MOST_CALLERS) -> Placed | None:
         """A test, around the node or around a call of its function, that keeps some ranks away from it: the others come
         there more often."""
         below = node
@@ -62,7 +65,7 @@ class KnownAnswers:
             if isinstance(outer, (ast.If, ast.While)) and below is not outer.test:
                 inside = any(below is s for s in outer.body)
                 if any(inside not in rank.outcomes(outer.test, function) for rank in self._ranks):
-                    return outer.test
+                    return function.module.path, outer.test
             below = outer
         if isinstance(function.node, ast.Module) or depth == 0:
             return None
@@ -73,7 +76,7 @@ class KnownAnswers:
 
     def unlike_rounds(
         self, node: ast.AST, function: Function, test: ast.expr | None, depth: int = _MOST_CALLERS
-    ) -> ast.expr | None:
+    ) -> Placed | None:
         """What a loop around the node, or around a call of its function, goes round for, where some end sooner: a
         `range(...)` from or to a rank's own number, a `while` that asks for something of the rank's own, or what the
         test differs for, because one rank has gone round more often than another."""
@@ -89,7 +92,7 @@ class KnownAnswers:
         upon: set[tuple[str, int]],
         mended: tuple[Lines, ...],
         depth: int,
-    ) -> ast.expr | None:
+    ) -> Placed | None:
         """`mended`: what comes out alike on all ranks once the decision is agreed on."""
         below = node
         for outer in ancestors(function.module, node):
@@ -98,14 +101,15 @@ class KnownAnswers:
             if isinstance(outer, ast.While) and below is not outer.test:
                 reason = why(self.program, function, outer.test)
                 if reason.level == "varying" and not any(_within(step, mended) for step in reason.chain):
-                    return outer.test
-            elif isinstance(outer, ast.For):
+                    return function.module.path, outer.test
+            elif isinstance(outer, ast.For) and below is not outer.iter:
+                # What it goes through is worked out once, before the first round.
                 if (function.module.path, outer.lineno) in upon:
-                    return outer.iter
+                    return function.module.path, outer.iter
                 is_range = isinstance(outer.iter, ast.Call) and getattr(outer.iter.func, "id", "") == "range"
                 given = outer.iter.args if is_range and isinstance(outer.iter, ast.Call) else []
                 if any(why(self.program, function, one).level == "varying" for one in given):
-                    return outer.iter
+                    return function.module.path, outer.iter
             below = outer
         if isinstance(function.node, ast.Module) or depth == 0:
             return None

@@ -12,7 +12,7 @@ from msgspec import Struct
 from rankandfile.source.program.modules import Function
 
 from .code import Code, Definition, Module
-from .known_answers import KnownAnswers
+from .known_answers import KnownAnswers, Placed
 from .problem import Problem, Site
 from .reach import (
     DEFAULT,
@@ -23,7 +23,7 @@ from .reach import (
     collective,
     events,
 )
-from .words import flat
+from .words import flat, quoted
 
 Deciding: TypeAlias = (
     ast.If | ast.While | ast.For | ast.AsyncFor | ast.IfExp | ast.comprehension | ast.ExceptHandler | ast.stmt
@@ -55,13 +55,21 @@ class PlaceToMend(Struct, frozen=True, eq=False, dict=True):
         node = self.function.node if self.function is not None else module.tree
         return module.by_node[node]
 
-    def kept_away(self) -> ast.expr | None:
-        """A test that keeps some ranks from ever coming to the decision."""
-        return self.answers.kept_away(self.statement(), self.in_program)
+    def kept_away(self) -> str | None:
+        """A test that keeps some ranks from ever coming to the decision, as code and line."""
+        return self._shown(self.answers.kept_away(self.statement(), self.in_program))
 
-    def unlike_rounds(self) -> ast.expr | None:
+    def unlike_rounds(self) -> str | None:
         """What a loop around it goes through, where there is more of it on one rank than on another."""
-        return self.answers.unlike_rounds(self.statement(), self.in_program, getattr(self.node, "test", None))
+        test = getattr(self.node, "test", None)
+        return self._shown(self.answers.unlike_rounds(self.statement(), self.in_program, test))
+
+    def _shown(self, found: Placed | None) -> str | None:
+        if found is None:
+            return None
+        path, code = found
+        module = self.code.module(path)
+        return f"{quoted(module, code) if module else f'`{ast.unparse(code)}`'} ({path}:{code.lineno})"
 
     def called_in_sight(self) -> bool:
         """The program shows who calls the function of the decision."""
