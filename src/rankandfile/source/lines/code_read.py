@@ -6,11 +6,11 @@ import ast
 import re
 
 import polars as pl
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.code_read import CodeRead
 from rankandfile.source.files.tree import SourceTree
-from rankandfile.source.one_rank.job import Job
 from rankandfile.source.program.places import SourcePlace
 
 from .call_paths import Frame
@@ -65,7 +65,7 @@ def code_read(search: Search) -> CodeRead:
         sets_up_all=frozenset(of_all),
         own_roots=frozenset(own_roots),
         own_types=frozenset(own_types),
-        groups=laid_out(search, _job(search)) if _unlisted(case) else {},
+        groups=laid_out(search, replace(search.job, world=search.ranks)) if _unlisted(case) else {},
         peers=peers_by_code(search),
     )
 
@@ -78,15 +78,6 @@ def _loop_over(place: SourcePlace) -> int | None:
         and node.body[0].lineno <= place.line <= (node.body[-1].end_lineno or 0)
     )
     return min(around, default=None)
-
-
-def _job(search: Search) -> Job:
-    """With as many ranks as anything tells of, where nothing tells how many there are."""
-    case = search.case
-    heard = {
-        rank for table in (case.snapshots, case.events, case.exits) for rank in table["rank"].drop_nulls()
-    }
-    return search.job if search.job.world else Job(world=max(heard, default=-1) + 1)
 
 
 def _unlisted(case: Case) -> bool:

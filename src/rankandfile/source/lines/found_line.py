@@ -54,6 +54,12 @@ class FoundLine(Struct, frozen=True):
         return self.place.at(self.line)
 
 
+def _heard_of(case: Case) -> int:
+    """As many ranks as anything tells of: where nothing tells how many the job has, there may be more."""
+    tables = (case.snapshots, case.events, case.exits)
+    return max((rank for table in tables for rank in table["rank"].drop_nulls()), default=-1) + 1
+
+
 class Search:
     """The evidence on one side, the source on the other."""
 
@@ -65,7 +71,8 @@ class Search:
         self.places = SourcePlaces(tree, self.program)
         called = self.paths.called()
         self.places.compare(called)
-        self.job = job_of(case) or Job(world=0)
+        self.job = job_of(case) or Job(world=None)
+        self.ranks = self.job.world or _heard_of(case)
         index = index_of(self.program)
         index.seen = calls_seen(self.places, called)
         self.objects = Objects(index)

@@ -27,7 +27,7 @@ _MOST = 1024
 def peers_by_code(search: Search) -> dict[int, int]:
     """By rank, for those that were seen in a transfer whose line says whom it is with."""
     found: dict[int, int] = {}
-    for rank in search.paths.seen_in(_PEER)[:_MOST] if search.job.world else ():
+    for rank in search.paths.seen_in(_PEER)[:_MOST]:
         path = search.paths.now(rank)
         known = [
             n for n, frame in enumerate(path) if (p := search.places.find(frame)) is not None and p.known
@@ -38,7 +38,7 @@ def peers_by_code(search: Search) -> dict[int, int]:
             continue
         values = search.one_rank(rank).of(*_from_outside(search, path, known[-1], place, peer))
         (other,) = alone([values]) or (None,)
-        if type(other) is int and 0 <= other < search.job.world and other != rank:
+        if type(other) is int and 0 <= other < search.ranks and other != rank:
             found[rank] = other
     return found
 

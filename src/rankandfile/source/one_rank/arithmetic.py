@@ -71,9 +71,9 @@ def each(values: Values, change: Callable[[Plain], Plain]) -> Values:
     return frozenset(found) or None
 
 
-def combined(left: Values, op: ast.operator, right: Values, world: int) -> Values:
+def combined(left: Values, op: ast.operator, right: Values, world: int | None) -> Values:
     do = _ARITHMETIC.get(type(op))
-    if right is None and isinstance(op, (ast.FloorDiv, ast.Mod)) and world <= MOST:
+    if right is None and isinstance(op, (ast.FloorDiv, ast.Mod)) and world is not None and world <= MOST:
         # By a number of ranks, most likely; and whatever it is, it is the same to everyone who asks here.
         right = frozenset(range(1, world + 1))
     if do is None or left is None or right is None:

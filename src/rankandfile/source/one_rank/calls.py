@@ -90,7 +90,7 @@ def _in_mesh(one: OneRank, e: ast.Call, func: ast.Attribute, frame: Frame) -> Va
 def _size(one: OneRank, mesh: ast.expr, which: int, frame: Frame) -> Values:
     whole = ast.copy_location(ast.Attribute(mesh, "shape", ast.Load()), mesh)
     shape = None if isinstance(mesh, ast.Subscript) else one.value(whole, frame)
-    return frozenset({one.job.world}) if which < 0 else one.part(shape, frozenset({which}))
+    return library.size(one.job) if which < 0 else one.part(shape, frozenset({which}))
 
 
 def _external(one: OneRank, name: str, e: ast.Call, frame: Frame) -> Values:

@@ -11,7 +11,9 @@ _OF_MESH = "mesh_"
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    world: int
+    world: int | None
+    """None: nothing tells how many ranks the job has."""
+
     hosts: tuple[str, ...] = ()
     """The host of every rank; empty where not all are known."""
 

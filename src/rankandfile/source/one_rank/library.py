@@ -42,7 +42,7 @@ def asked(name: str, rank: int, job: Job) -> Values:
     if name in _RANK or name.endswith("rank_zero_only.rank"):
         return frozenset({rank})
     if name in _WORLD:
-        return frozenset({job.world})
+        return size(job)
     if name in _LOCAL:
         return _known(job.local_rank(rank))
     return None
@@ -78,12 +78,16 @@ def role(name: str, rank: int, job: Job) -> Values:
     if name in _FIRST:
         return frozenset({rank == 0})
     if name == "is_last_process":
-        return frozenset({rank == job.world - 1})
+        return None if job.world is None else frozenset({rank == job.world - 1})
     if name in _LOCAL_NUMBER:
         return _known(local)
     if name in _FIRST_LOCALLY:
         return None if local is None else frozenset({local == 0})
-    return frozenset({job.world}) if name in _SIZE else None
+    return size(job) if name in _SIZE else None
+
+
+def size(job: Job) -> Values:
+    return _known(job.world)
 
 
 def variable(name: object, rank: int, job: Job) -> Values:

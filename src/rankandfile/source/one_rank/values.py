@@ -35,7 +35,7 @@ class OneRank:
         self,
         program: Program,
         rank: int,
-        job: Job | int,
+        job: Job | int | None,
         objects: Objects | None = None,
         steps: int = _MOST_STEPS,
     ) -> None:
@@ -52,7 +52,7 @@ class OneRank:
         """What was found for this question; the parts of the key are kept, so that no other gets their place."""
 
     @property
-    def world(self) -> int:
+    def world(self) -> int | None:
         return self.job.world
 
     @heuristic(

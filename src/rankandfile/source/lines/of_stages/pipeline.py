@@ -41,7 +41,7 @@ def stages_of(search: Search, verdict: Verdict) -> list[Stage]:
     waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
     waiting |= {*_open(search)}
     found: list[Stage] = []
-    for rank in range(search.case.world_size or 0):
+    for rank in range(search.ranks):
         looks = search.paths.whole(rank, "main")
         path = search.paths.now(rank)
         frames = _of_torch(looks[0]) if looks else []
