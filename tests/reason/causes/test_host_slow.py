@@ -65,3 +65,19 @@ def test_who_moves_and_is_waited_for_a_moment_is_nobodys_culprit() -> None:
     verdict = best(absent_rank.absent(waited_s=4.0).stack(2, at(10), at(14), at(10)))
     assert (verdict.cause, blamed(verdict), verdict.hang) == ("host_slow", [], None)
     assert [one.rank for one in verdict.suspects] == [2]
+
+
+@pytest.mark.parametrize(
+    ("frames", "waited_s", "named"),
+    [
+        (at(10), 4.0, []),  # in the program's own code, which may sleep: calls into C leave no frame
+        (at(10), 12.0, [2]),
+        (IN_LOCK, 4.0, [2]),
+    ],
+)
+def test_a_pause_that_may_end_by_itself_is_no_hang_after_seconds(
+    frames: list[Frame], waited_s: float, named: list[int]
+) -> None:
+    verdict = best(absent_rank.absent(waited_s=waited_s).stack(2, frames))
+    assert blamed(verdict) == named, verdict.sentence
+    assert verdict.hang is (True if named else None)

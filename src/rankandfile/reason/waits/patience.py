@@ -18,8 +18,8 @@ _AT_LEAST_NS = 2_500_000_000
 """Writing the first dump with stacks takes a process up to two seconds, and looks like a pause."""
 _FEW_CALLS = 6
 _AT_LEAST_OF_FEW_NS = 10_000_000_000
-"""What a rank has done so few times shows nobody how long it may take: the first data come, a file is opened. Whoever
-watches a job (`raf run`) looks after as long a standstill as the person said."""
+"""What a rank has done so few times shows nobody how long it may take: the first data come, a file is opened; nor does
+a pause that a rank makes. Whoever watches a job (`raf run`) looks after as long a standstill as the person said."""
 
 
 class Patience(Enum):
@@ -66,9 +66,7 @@ def late_after_ns(facts: Facts, call: Pending) -> int:
     What comes before a call that is made for the first time, as the first validation or checkpoint, may take longer
     than any step did: then it must be longer than all that the job has recorded before.
     """
-    most = facts.call_table.calls.group_by("rank").len()["len"].max()
-    seldom = not facts.accounts.work and (not isinstance(most, int) or most <= _FEW_CALLS)
-    usual = max(_AT_LEAST_OF_FEW_NS if seldom else _AT_LEAST_NS, _MUCH_LONGER * longest_pause_ns(facts))
+    usual = max(_at_least_ns(facts), _MUCH_LONGER * longest_pause_ns(facts))
     rows = _rows(facts, call)
     row = next((row for row in rows if row["created_ns"]), None)
     if row is None or row["site"] is None:
@@ -80,6 +78,22 @@ def late_after_ns(facts: Facts, call: Pending) -> int:
         return usual
     first = before["created_ns"].min()
     return max(usual, row["created_ns"] - first) if isinstance(first, int) else usual
+
+
+def _at_least_ns(facts: Facts) -> int:
+    most = facts.call_table.calls.group_by("rank").len()["len"].max()
+    seldom = not facts.accounts.work and (not isinstance(most, int) or most <= _FEW_CALLS)
+    return _AT_LEAST_OF_FEW_NS if seldom or _somebody_pauses(facts) else _AT_LEAST_NS
+
+
+def _somebody_pauses(facts: Facts) -> bool:
+    """A rank sleeps where no loop is seen to send it to sleep again, or may: a call into C leaves no frame."""
+    return any(
+        stand.activity in ("sleep", "user_code")
+        and not stand.moving
+        and (stand.location.file, stand.location.line) not in facts.code.loops
+        for stand in facts.hosts.values()
+    )
 
 
 def _came_here_before(rows: list[Row], facts: Facts) -> bool:
@@ -120,7 +134,8 @@ def _given_up(facts: Facts, row: Row) -> bool:
 
 def much_longer(facts: Facts, pause_ns: int) -> bool:
     """Longer by far than any rank ever took from one call to the next."""
-    return pause_ns >= max(_AT_LEAST_NS, _MUCH_LONGER * longest_pause_ns(facts))
+    least = _AT_LEAST_OF_FEW_NS if _somebody_pauses(facts) else _AT_LEAST_NS
+    return pause_ns >= max(least, _MUCH_LONGER * longest_pause_ns(facts))
 
 
 def late_to_end(facts: Facts) -> bool:
