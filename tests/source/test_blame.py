@@ -224,6 +224,36 @@ def test_who_goes_round_again_in_a_loop_that_the_others_have_left_makes_calls_mo
     )
 
 
+BORED = """
+    import os
+    import torch.distributed as dist
+
+    def bored(rank):
+        return len(os.listdir("/")) * 0 + (rank {who} 1)
+
+    def agreed():
+        dist.all_reduce(1)
+        return False
+
+    def over():
+        return bored(dist.get_rank()) or agreed()
+
+    def main():
+        for step in range(4):
+            dist.broadcast(step, src=0)
+            if step == 2 and over():
+                break
+        dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(("who", "cause"), [("==", "skipped_collective"), ("!=", "extra_collective")])
+def test_whose_first_part_tells_does_not_ask_the_second(who: str, cause: str) -> None:
+    run = play(3, train=BORED.format(who=who))
+    verdict = verdict_of(run, 1, "rank_conditional")
+    assert locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].cause == cause
+
+
 @pytest.mark.parametrize(("kind", "blames"), [("substituted", []), ("skipped", [1, 3])])
 def test_as_many_against_as_many_by_their_own_data_blame_nobody_at_one_call(
     kind: str, blames: list[int]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
 
 from rankandfile.model.diagnosis import Verdict
@@ -49,10 +50,12 @@ IN_A_LOOP = TRAIN.replace(
 )
 
 
-def located(program: str) -> tuple[Verdict, tuple[str, int]]:
+def located(program: str, cause: str = "skipped_collective") -> tuple[Verdict, tuple[str, int]]:
     files = {"site-packages/torchmetrics/__init__": METRICS, "train": program}
     run = play(**files)
-    found = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree({"train.py": run.files["train.py"]}))
+    found = locate(
+        case_of(run), diagnosis_of(verdict_of(run, 1, cause)), tree({"train.py": run.files["train.py"]})
+    )
     return found.verdicts[0], run.marked
 
 
@@ -65,3 +68,13 @@ def test_the_line_of_the_call_that_one_rank_is_still_inside() -> None:
 def test_a_line_with_a_loop_around_it_makes_the_calls_one_by_one() -> None:
     verdict, _ = located(IN_A_LOOP)
     assert "still inside" not in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("more", "cause"),
+    [("dist.get_rank() == 1", "extra_collective"), ("dist.get_rank() != 1", "skipped_collective")],
+)
+def test_who_is_inside_made_a_call_more(more: str, cause: str) -> None:
+    program = TRAIN.replace("dist.get_rank() == 1", more)
+    assert program.count(more) == 1
+    assert located(program, "rank_conditional")[0].cause == cause

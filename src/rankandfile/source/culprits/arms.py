@@ -1,7 +1,8 @@
 """In which arm of a test each side's next call stands: the way that has a call more than the other, and goes on as it.
 
 `if key not in self.kept: self.kept[key] = all_reduce(x)` has a call more where the test is met, and what follows is the
-same on both ways. Two ways with a call of their own each are two ways; nothing more or less.
+same on both ways; so has `self.bored or self.agreed()`, whose second part is not asked where the first one tells. Two
+ways with a call of their own each are two ways; nothing more or less.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ def made_one_more(found: FoundLine) -> Side | None:
     decision, divergence = found.decision, found.divergence
     if decision is None or divergence is None:
         return None
+    if decision.condition.kind == "boolop":
+        return _asked_further(decision, (divergence.normal, divergence.culprit))
     test = if_of(decision.place.function.node, decision.condition.node)
     if test is None:
         return None
@@ -30,14 +33,32 @@ def made_one_more(found: FoundLine) -> Side | None:
     return inside[0][0]
 
 
+def _asked_further(decision: Decision, sides: tuple[Side, Side]) -> Side | None:
+    """The side that is inside of what a later part of an `and`, or an `or`, calls; the other has left the function."""
+    depth = decision.branching.depth
+    in_it = [(side, frame) for side in sides if (frame := _in_function(side, decision)) is not None]
+    if len(in_it) != 1:
+        return None
+    ((side, frame),) = in_it
+    return side if len(side.path) > depth + 1 and frame.line == decision.condition.line else None
+
+
 def _arm(side: Side, decision: Decision, test: ast.If) -> list[ast.stmt]:
     """Empty where its next call is in neither."""
-    own, depth = decision.branching.frame, decision.branching.depth
-    frame = side.path[depth] if depth < len(side.path) else None
-    if frame is None or frame.file != own.file or _last_name(frame) != _last_name(own):
+    frame = _in_function(side, decision)
+    if frame is None:
         return []
     arms = (arm for arm in (test.body, test.orelse) if any(spans(s, frame.line) for s in arm))
     return next(arms, [])
+
+
+def _in_function(side: Side, decision: Decision) -> Frame | None:
+    """Where it is in the function of the decision; None: it has left it."""
+    own, depth = decision.branching.frame, decision.branching.depth
+    frame = side.path[depth] if depth < len(side.path) else None
+    if frame is None or frame.file != own.file or _last_name(frame) != _last_name(own):
+        return None
+    return frame
 
 
 def _last_name(frame: Frame) -> str:

@@ -26,6 +26,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
 | the others made a call in such an arm, or a guard clause turned it back | skipped_collective |
 | a loop over things under keys had one more, or less, to go to | extra_collective, skipped_collective |
+| in a framework, or a backward pass, the one side made a call more | extra_collective, skipped_collective |
 
 Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
 by the evidence, too, where it shows a `try` and its `finally`.
@@ -70,6 +71,7 @@ _THINGS = Heuristic(
 )
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
 _CALLS = {"extra": "extra_collective", "skipped": "skipped_collective"}
+_WITHIN = ("inside", "logged", "put_off")
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
@@ -205,6 +207,15 @@ def _of_things(found: FoundLine) -> str | None:
     return "skipped_collective" if over is found.divergence.culprit else "extra_collective"
 
 
+def _made_within(cause: str, found: FoundLine) -> str | None:
+    """A framework, or a backward pass, made a call on the one side only, and that did not depend on what a rank is."""
+    of_the_job = found.reason is not None and found.reason.source in _OF_THE_JOB
+    if cause not in ("rank_conditional", "different_collective") or of_the_job or _ARMS.off:
+        return None
+    assert found.divergence is not None
+    return "extra_collective" if found.singled == found.divergence.culprit.members else "skipped_collective"
+
+
 def _shown(cause: str, found: FoundLine) -> str | None:
     if cause == "undetermined":
         return "order_inversion" if own_order(found) else None
@@ -233,6 +244,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return None if _AGAIN.off else "extra_collective"
     if found.kind == "keyed":
         return _of_things(found)
+    if found.kind in _WITHIN:
+        return _made_within(cause, found)
     if found.kind not in ("decision", "changed") or found.decision is None or found.reason is None:
         return None
     structural = None if found.reason.source in _OF_THE_JOB else _by_its_data(cause, found)

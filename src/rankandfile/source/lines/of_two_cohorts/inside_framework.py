@@ -53,7 +53,9 @@ def _called_at(search: Search, divergence: CodeDivergence, side: Side) -> FoundL
         "there may not be the same on all ranks."
     )
     text = without_comment(place.module.lines[place.line - 1].strip())
-    return FoundLine(place, place.line, text, divergence=divergence, kind="inside", story=story)
+    return FoundLine(
+        place, place.line, text, divergence=divergence, kind="inside", singled=side.members, story=story
+    )
 
 
 def _may_have_come_round(search: Search, side: Side) -> bool:

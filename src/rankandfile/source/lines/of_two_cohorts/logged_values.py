@@ -54,7 +54,7 @@ def logged_values(search: Search, divergence: CodeDivergence) -> FoundLine | Non
         "Each value that was logged with sync_dist is reduced by itself at the end of the epoch: "
         f"{ranks_in_words(more)} had one more to reduce where {ranks_in_words(less)} went on."
     )
-    return replace(at(best, divergence, "logged"), story=story)
+    return replace(at(best, divergence, "logged"), singled=more.members, story=story)
 
 
 def _reduces(path: CallPath) -> bool:

@@ -48,7 +48,14 @@ def put_off(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             story = f"The {side.call.op} at {file}:{line} is that of a backward pass, which may be put off."
             one = best[0]
             return FoundLine(
-                one.place, one.line, one.condition, one.reason, divergence, kind="put_off", story=story
+                one.place,
+                one.line,
+                one.condition,
+                one.reason,
+                divergence,
+                kind="put_off",
+                singled=side.members,
+                story=story,
             )
     return None
 
