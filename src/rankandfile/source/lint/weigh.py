@@ -50,7 +50,6 @@ def severity(parting: Parting) -> Severity | None:
         or _far(parting, reason)
         or _ends(parting, reason)
         or _voted(parting, reason)
-        or _agreed_elsewhere(parting, reason)
         or _parts_played(parting, reason)
         or _of_its_part(parting, reason)
         or _only_an_order(parting, reason)
@@ -105,12 +104,6 @@ def _steps(reason: Reason) -> int:
     """How long the way is to what the rank alone has."""
     begins = (n for n, step in enumerate(reason.chain, 1) if any(words in step.words for words in _BEGINS))
     return next(begins, len(reason.chain))
-
-
-def _agreed_elsewhere(parting: Parting, reason: Reason) -> bool:
-    """What the members of one group agreed on decides for a call on another: of the groups of a grid, those that
-    did not take part mostly compute the same."""
-    return bool(reason.agreed) and parting.event.group is not None
 
 
 def _voted(parting: Parting, reason: Reason) -> bool:
