@@ -50,22 +50,19 @@ connects to the job by itself.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from rankandfile.source.dependence.frame import Frame
-from rankandfile.source.dependence.index import Site, function_of
+from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.syntax import ancestors, dotted
 from rankandfile.source.effects.event import Event, objects_of
 from rankandfile.source.effects.issued import issued, issued_in
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import GROUP_MAKERS, Found, Rule, View, on_the_way
+from rankandfile.source.lint.threads import POOL, starts
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class, External, enclosing_class, external_bases, resolve
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 27
-_THREADS = ("threading.Thread", "threading.Timer")
-_POOL = "ThreadPoolExecutor"
 _WAITS = ("join", "result", "wait", "as_completed", "shutdown")
 _SETS_UP = GROUP_MAKERS | {"destroy_process_group"}
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -74,31 +71,10 @@ _FURTHEST = 4
 
 def _find(view: View) -> Iterable[Found]:
     for function in view.effects.loud:
-        for site in _starts(view, function):
+        for site in starts(view, function):
             found = None if view.skip(site.function) else _beside(view, site, function)
             if found is not None:
                 yield found
-
-
-def _starts(view: View, function: Function) -> Iterator[Site]:
-    """Where a thread is begun that runs the function."""
-    for site, given in view.effects.index.handed_over.get(function.name, ()):
-        if _in_a_thread(view, site) and function_of(site.function, given) is function:
-            yield site
-    own = enclosing_class(function) if function.name == "run" else None
-    if own is not None and external_bases(own) & {*_THREADS}:
-        yield from view.effects.index.made(Class(own.module, own.node))
-
-
-def _in_a_thread(view: View, site: Site) -> bool:
-    func = site.call.func
-    target = resolve(site.function, func)
-    if isinstance(target, External):
-        return target.dotted in _THREADS
-    if not isinstance(func, ast.Attribute) or func.attr != "submit":
-        return False
-    owners = objects_of(view.program).externals(func.value, Frame(site.function))
-    return any(owner.endswith(f".{_POOL}") for owner in owners)
 
 
 def _beside(view: View, site: Site, function: Function) -> Found | None:
@@ -156,7 +132,7 @@ def _meets(view: View, function: Function, call: ast.Call, inside: set[Function]
 def _is_pool(around: ast.With) -> bool:
     """At the end of a `with` over a pool, its threads have ended."""
     made = (item.context_expr for item in around.items)
-    return any(isinstance(each, ast.Call) and last_name(each.func) == _POOL for each in made)
+    return any(isinstance(each, ast.Call) and last_name(each.func) == POOL for each in made)
 
 
 def _asked_at_once(around: list[ast.AST], call: ast.Call) -> bool:

@@ -58,6 +58,7 @@ from collections.abc import Iterable, Iterator
 from rankandfile.source.dependence.syntax import JUMPS, ancestors, text
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.lint.threads import calm, catches_all
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.scopes import own_nodes
 
@@ -132,8 +133,8 @@ def _covered(function: Function, node: ast.AST, done: ast.Call) -> bool:
         if isinstance(outer, ast.Try) and any(node in ast.walk(s) for s in outer.body):
             behind = (outer.end_lineno or 0) < done.lineno
             ticked = [handler for handler in outer.handlers if behind or _ticks(handler)]
-            return ticked == outer.handlers and any(_catches_all(handler) for handler in ticked)
-    return _logs(node)
+            return ticked == outer.handlers and any(catches_all(handler) for handler in ticked)
+    return isinstance(node, ast.Call) and calm(node)
 
 
 def _ticks(node: ast.AST) -> bool:
@@ -146,26 +147,6 @@ def _blocks(function: Function, node: ast.AST) -> Iterator[list[ast.stmt]]:
         for _, value in ast.iter_fields(outer):
             if isinstance(value, list) and node in value:
                 yield value
-
-
-def _catches_all(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or last_name(handler.type) in ("Exception", "BaseException")
-
-
-def _logs(node: ast.AST) -> bool:
-    named = last_name(node.func) if isinstance(node, ast.Call) else ""
-    return named in (
-        "debug",
-        "info",
-        "warning",
-        "error",
-        "exception",
-        "print",
-        "len",
-        "isinstance",
-        "monotonic",
-        "time",
-    )
 
 
 def _waits(module: Module, queue: str) -> Iterator[tuple[Function, ast.Call]]:
