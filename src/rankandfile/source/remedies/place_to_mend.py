@@ -23,7 +23,7 @@ from .reach import (
     collective,
     events,
 )
-from .words import flat, quoted
+from .words import flat, with_place
 
 Deciding: TypeAlias = (
     ast.If | ast.While | ast.For | ast.AsyncFor | ast.IfExp | ast.comprehension | ast.ExceptHandler | ast.stmt
@@ -65,11 +65,7 @@ class PlaceToMend(Struct, frozen=True, eq=False, dict=True):
         return self._shown(self.answers.unlike_rounds(self.statement(), self.in_program, test))
 
     def _shown(self, found: Placed | None) -> str | None:
-        if found is None:
-            return None
-        path, code = found
-        module = self.code.module(path)
-        return f"{quoted(module, code) if module else f'`{ast.unparse(code)}`'} ({path}:{code.lineno})"
+        return None if found is None else with_place(self.code.module(found[0]), *found)
 
     def called_in_sight(self) -> bool:
         """The program shows who calls the function of the decision."""
