@@ -236,7 +236,7 @@ BORED = """
         return False
 
     def over():
-        return bored(dist.get_rank()) or agreed()
+        return (bored(dist.get_rank()){line}or agreed())
 
     def main():
         for step in range(4):
@@ -247,9 +247,10 @@ BORED = """
 """
 
 
+@pytest.mark.parametrize("line", [" ", "\n                "], ids=["on one line", "on two"])
 @pytest.mark.parametrize(("who", "cause"), [("==", "skipped_collective"), ("!=", "extra_collective")])
-def test_whose_first_part_tells_does_not_ask_the_second(who: str, cause: str) -> None:
-    run = play(3, train=BORED.format(who=who))
+def test_whose_first_part_tells_does_not_ask_the_second(who: str, cause: str, line: str) -> None:
+    run = play(3, train=BORED.format(who=who, line=line))
     verdict = verdict_of(run, 1, "rank_conditional")
     assert locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].cause == cause
 

@@ -81,3 +81,8 @@ def test_a_pause_that_may_end_by_itself_is_no_hang_after_seconds(
     verdict = best(absent_rank.absent(waited_s=waited_s).stack(2, frames))
     assert blamed(verdict) == named, verdict.sentence
     assert verdict.hang is (True if named else None)
+
+
+def test_what_those_do_who_wait_says_nothing_of_how_long_it_may_take() -> None:
+    verdict = best(absent_rank.absent(waited_s=4.0).stack(2, IN_LOCK).stack(0, at(10)))
+    assert (verdict.cause, blamed(verdict)) == ("host_blocked", [2])

@@ -87,12 +87,12 @@ def _at_least_ns(facts: Facts) -> int:
 
 
 def _somebody_pauses(facts: Facts) -> bool:
-    """A rank sleeps where no loop is seen to send it to sleep again, or may: a call into C leaves no frame."""
+    """Who is waited for, and for nobody else, sleeps or may: a call into C leaves no frame."""
+    waited_for = {rank for end in facts.wait_ends for rank in end.ranks} or facts.hosts.keys()
     return any(
-        stand.activity in ("sleep", "user_code")
-        and not stand.moving
-        and (stand.location.file, stand.location.line) not in facts.code.loops
-        for stand in facts.hosts.values()
+        stand.activity in ("sleep", "user_code") and not stand.moving
+        for rank, stand in facts.hosts.items()
+        if rank in waited_for
     )
 
 

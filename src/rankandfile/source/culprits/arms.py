@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence.syntax import JUMPS, if_of, spans
+from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import Side
@@ -35,12 +36,20 @@ def made_one_more(found: FoundLine) -> Side | None:
 
 def _asked_further(decision: Decision, sides: tuple[Side, Side]) -> Side | None:
     """The side that is inside of what a later part of an `and`, or an `or`, calls; the other has left the function."""
-    depth = decision.branching.depth
+    function, part, depth = decision.place.function, decision.condition.node, decision.branching.depth
+    whole = next((n for n in function.nodes if isinstance(n, ast.BoolOp) and part in n.values), None)
     in_it = [(side, frame) for side in sides if (frame := _in_function(side, decision)) is not None]
-    if len(in_it) != 1:
+    if whole is None or len(in_it) != 1:
         return None
     ((side, frame),) = in_it
-    return side if len(side.path) > depth + 1 and frame.line == decision.condition.line else None
+    later = whole.values[whole.values.index(part) + 1 :]  # type: ignore[arg-type]
+    called = {last_name(n.func) for each in later for n in ast.walk(each) if isinstance(n, ast.Call)}
+    asked = {last_name(n.func) for n in ast.walk(part) if isinstance(n, ast.Call)} - called
+    further = side.path[depth + 1 : depth + 2]
+    inside = any(spans(each, frame.line) for each in later) and any(
+        _last_name(f) not in asked for f in further
+    )
+    return side if inside else None
 
 
 def _arm(side: Side, decision: Decision, test: ast.If) -> list[ast.stmt]:

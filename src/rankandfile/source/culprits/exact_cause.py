@@ -208,11 +208,12 @@ def _of_things(found: FoundLine) -> str | None:
 
 
 def _made_within(cause: str, found: FoundLine) -> str | None:
-    """A framework, or a backward pass, made a call on the one side only, and that did not depend on what a rank is."""
+    """A framework, or a backward pass, made a call on one side only; not by what a rank is, as far as it shows."""
     of_the_job = found.reason is not None and found.reason.source in _OF_THE_JOB
     if cause not in ("rank_conditional", "different_collective") or of_the_job or _ARMS.off:
         return None
-    assert found.divergence is not None
+    if found.divergence is None or not found.singled:
+        return None
     return "extra_collective" if found.singled == found.divergence.culprit.members else "skipped_collective"
 
 

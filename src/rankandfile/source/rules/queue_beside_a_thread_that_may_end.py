@@ -48,20 +48,32 @@ def train(self):
 
 ## Limits
 
-Known are threads of `threading` whose function, or one that it calls in its file, uses the queue by the name that the
-other end uses, in programs that issue collectives. Of a queue without a size, `put` never waits. A time limit, a
-handler of all exceptions in the thread, or a `finally` in it that uses the queue are enough. A thread that neither
-reads, writes, converts nor calls what raises is taken to stay.
+Known are threads of `threading`, and of its pools, whose function, or one that it calls in its file, uses the queue by
+the name that the other end uses, in programs that issue collectives. Of a queue without a size, `put` never waits. A
+time limit, a handler of all exceptions in the thread, or a `finally` in it that uses the queue are enough; and so is a
+handler of what it expects inside the loop. A thread that neither reads, writes, converts nor calls what raises is taken
+to stay.
 """
 
 import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from rankandfile.source.dependence.index import Site
+from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import ancestors, text
+from rankandfile.source.effects.event import objects_of
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import Found, Rule, View
-from rankandfile.source.lint.threads import calm, catches_all, starts
+from rankandfile.source.lint.threads import (
+    called_here,
+    calm,
+    catches_all,
+    ends_the_process,
+    goes_on,
+    starts,
+    suppresses_all,
+)
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import enclosing_class
 from rankandfile.source.program.scopes import own_nodes
@@ -71,12 +83,13 @@ _OTHER_END = {"get": "put", "put": "get"}
 _QUEUES = ("Queue", "LifoQueue", "PriorityQueue")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _MAY_FAIL = re.compile(
-    r"(open|read|write|save|load|dump|send|recv|upload|download|copy|move|rename|replace|remove|unlink|rmtree|mkdir|"
-    r"rmdir|touch|stat|parse|encode|decode|int|float|strptime|fromisoformat|check_call|check_output|urlopen|request)"
-    r"(s|_\w+)?"
+    r"(open|read|write|save|load|dump|send|recv|upload|download|unlink|rmtree|mkdir|rmdir|touch|stat|parse|decode|float|"
+    r"strptime|fromisoformat|rename|copyfile|copytree|copy2|move|check_call|check_output|urlopen)(s|_\w+)?"
 )
 """Names of what reads, writes or converts something."""
 _DEEPEST = 3
+#: Of what runs in a pool: whether it has ended, and how.
+_ASKS = ("done", "result", "exception")
 
 
 def _find(view: View) -> Iterable[Found]:
@@ -84,27 +97,16 @@ def _find(view: View) -> Iterable[Found]:
         if "ueue" not in function.module.text or next(starts(view, function), None) is None:
             continue
         inside = _inside(function)
-        for queue, sized in (queues := _queues(function)).items():
+        for queue, sized in _queues(function).items():
             for end, other in _OTHER_END.items():
                 mine = [c for f in inside for c in _uses(f, queue, end) if _in_loop(function, f, c)]
                 waits = (
                     _other_end(function, inside, queue, other) if mine and (sized or other == "get") else None
                 )
-                if waits is not None and not view.skip(waits[0]) and _may_end(view, function, queue, queues):
+                if waits is None or view.skip(waits[0]) or ends_the_process(view):
+                    continue
+                if any(_may_end(view, function, f, queue) for f in _exposed(function, queue)):
                     yield _found(function, mine[0], *waits, other)
-
-
-def _other_end(
-    thread: Function, inside: list[Function], queue: str, how: str
-) -> tuple[Function, ast.Call] | None:
-    """Where the queue is waited for outside the thread; an object's own queue, in its own class."""
-    for function in thread.module.functions:
-        if function in inside or not _one_for_both(queue, function, thread):
-            continue
-        for call in _uses(function, queue, how):
-            if _waits(call):
-                return function, call
-    return None
 
 
 def _found(thread: Function, mine: ast.Call, where: Function, call: ast.Call, what: str) -> Found:
@@ -120,19 +122,18 @@ def _found(thread: Function, mine: ast.Call, where: Function, call: ast.Call, wh
     )
 
 
-def _inside(function: Function) -> list[Function]:
-    """The thread's function, and those of the same file that it calls by name."""
-    found, todo = [function], [function]
+def _inside(thread: Function) -> list[Function]:
+    """The thread's function, and those of the same file that it calls."""
+    found, todo = [thread], [thread]
     while todo:
-        called = {last_name(n.func) for n in own_nodes(todo.pop()) if isinstance(n, ast.Call)}
-        more = [f for f in function.module.functions if f.name in called and f not in found]
+        more = [f for f in called_here(todo.pop()) if f not in found]
         found += more
         todo += more
     return found
 
 
 def _queues(thread: Function) -> dict[str, bool]:
-    """What is set to a queue in the file, or for an object's own in its class; and whether it has a size."""
+    """What is set to a queue where the thread can see it, by its name; and whether it has a size."""
     found: dict[str, bool] = {}
     for function in thread.module.functions:
         for node in own_nodes(function):
@@ -140,16 +141,27 @@ def _queues(thread: Function) -> dict[str, bool]:
             if not isinstance(value, ast.Call) or last_name(value.func) not in _QUEUES:
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", value)]
-            size = next(iter([*value.args, *(k.value for k in value.keywords if k.arg == "maxsize")]), None)
-            sized = size is not None and not (isinstance(size, ast.Constant) and not size.value)
-            names = [name for target in targets if _one_for_both(name := text(target), function, thread)]
-            found.update(dict.fromkeys(names, sized))
+            names = [name for target in targets if _seen(name := text(target), function, thread)]
+            found.update(dict.fromkeys(names, _sized(value)))
     return found
 
 
-def _one_for_both(queue: str, one: Function, other: Function) -> bool:
-    """What is an object's own is the same in its own class."""
-    return not queue.startswith("self.") or enclosing_class(one) == enclosing_class(other)
+def _sized(made: ast.Call) -> bool:
+    size = next(iter([*made.args, *(k.value for k in made.keywords if k.arg == "maxsize")]), None)
+    try:
+        return size is not None and ast.literal_eval(size) > 0
+    except (ValueError, TypeError):
+        return True
+
+
+def _seen(queue: str, made_in: Function, function: Function) -> bool:
+    """The name means the same there: an object's own in its class, a variable where it is set and further in."""
+    if queue.startswith("self."):
+        return enclosing_class(made_in) == enclosing_class(function)
+    inner: Function | None = function
+    while inner is not None and inner is not made_in:
+        inner = inner.parent
+    return inner is made_in or isinstance(made_in.node, ast.Module)
 
 
 def _uses(function: Function, queue: str, how: str) -> Iterator[ast.Call]:
@@ -159,52 +171,99 @@ def _uses(function: Function, queue: str, how: str) -> Iterator[ast.Call]:
             yield node  # type: ignore[misc]
 
 
-def _in_loop(thread: Function, function: Function, call: ast.Call) -> bool:
+def _other_end(
+    thread: Function, inside: list[Function], queue: str, how: str
+) -> tuple[Function, ast.Call] | None:
+    """Where the queue is waited for outside the thread."""
+    makers = [f for f in thread.module.functions if _makes(f, queue) and _seen(queue, f, thread)]
+    for function in thread.module.functions:
+        if function not in inside and any(_seen(queue, maker, function) for maker in makers):
+            for call in _uses(function, queue, how):
+                if _waits(function, call, queue):
+                    return function, call
+    return None
+
+
+def _makes(function: Function, queue: str) -> bool:
+    return any(
+        isinstance(node, (ast.Assign, ast.AnnAssign))
+        and any(text(t) == queue for t in getattr(node, "targets", [getattr(node, "target", node)]))
+        for node in own_nodes(function)
+    )
+
+
+def _in_loop(thread: Function, function: Function, call: ast.AST) -> bool:
     """Again and again: in a loop, or in what the thread's function calls."""
     return function is not thread or any(isinstance(o, _LOOPS) for o in ancestors(function.module, call))
 
 
-def _may_end(view: View, function: Function, queue: str, queues: dict[str, bool]) -> bool:
-    """Something in its loop may raise, and no handler of all exceptions is around, nor a `finally` with the queue."""
+def _exposed(thread: Function, queue: str) -> list[Function]:
+    """The thread's function, and those that it calls without catching what they raise."""
+    found, todo = [thread], [thread]
+    while todo:
+        function = todo.pop()
+        open_ = {
+            last_name(node.func)
+            for node in own_nodes(function)
+            if isinstance(node, ast.Call) and not _covered(function, node, queue)
+        }
+        more = [f for f in called_here(function) if f.name in open_ and f not in found]
+        found += more
+        todo += more
+    return found
+
+
+def _may_end(view: View, thread: Function, function: Function, queue: str) -> bool:
+    """Something that it does again and again may raise, and nothing keeps the thread from ending by that."""
+    calls = [c for c in own_nodes(function) if isinstance(c, ast.Call) and _in_loop(thread, function, c)]
     return any(
-        not _covered(function, call, queue) and _may_fail(view, call, queues, _DEEPEST)
-        for call in own_nodes(function)
-        if isinstance(call, ast.Call)
-        and any(isinstance(outer, _LOOPS) for outer in ancestors(function.module, call))
+        _may_fail(view, function, call, queue, _DEEPEST)
+        for call in calls
+        if not _covered(function, call, queue)
     )
 
 
-def _may_fail(view: View, call: ast.Call, queues: dict[str, bool], left: int) -> bool:
-    """By its name, or by what a function of the program of that name does."""
-    name = last_name(call.func)
-    if calm(call) or (isinstance(call.func, ast.Attribute) and text(call.func.value) in queues):
+def _may_fail(view: View, function: Function, call: ast.Call, queue: str, left: int) -> bool:
+    """By its name, or by what a function of the program that it calls does."""
+    if calm(call) or (isinstance(call.func, ast.Attribute) and text(call.func.value) == queue):
         return False
-    if _MAY_FAIL.fullmatch(name):
+    if _MAY_FAIL.fullmatch(last_name(call.func)):
         return True
-    functions = [f for m in view.effects.index.modules for f in m.functions if left and f.name == name]
     return any(
         isinstance(node, ast.Raise)
-        or (isinstance(node, ast.Call) and _may_fail(view, node, queues, left - 1))
-        for each in functions
-        for node in own_nodes(each)
+        or (isinstance(node, ast.Call) and _may_fail(view, target, node, queue, left - 1))
+        for target in (targets_of(objects_of(view.program), Site(function, call)) if left else ())
+        for node in own_nodes(target)
+        if not _covered(target, node, queue)
     )
 
 
-def _covered(function: Function, call: ast.Call, queue: str) -> bool:
-    """What is done about an exception is taken to go well."""
-    for outer in ancestors(function.module, call):
-        if isinstance(outer, ast.ExceptHandler):
+def _covered(function: Function, node: ast.AST, queue: str) -> bool:
+    """Whatever it raises is caught in this function, or told through the queue."""
+    looped, below = False, node
+    for outer in ancestors(function.module, node):
+        if isinstance(outer, ast.ExceptHandler) and isinstance(node, ast.Call):
+            return True  # What is done about an exception is taken to go well.
+        if suppresses_all(outer):
             return True
-        if isinstance(outer, ast.Try) and any(call in ast.walk(s) for s in (*outer.body, *outer.orelse)):
-            caught = any(catches_all(handler) for handler in outer.handlers)
-            told = any(queue in text(s) for s in outer.finalbody)
-            if caught or told:
+        if isinstance(outer, ast.Try) and (below in outer.body or below in outer.orelse):
+            expected = not looped and any(goes_on(handler) for handler in outer.handlers)
+            told = any(queue in text(statement) for statement in outer.finalbody)
+            if told or (below in outer.body and (expected or any(map(catches_all, outer.handlers)))):
                 return True
+        looped |= isinstance(outer, _LOOPS)
+        below = outer
     return False
 
 
-def _waits(call: ast.Call) -> bool:
-    """For as long as it takes; and not with the word that nothing more comes."""
+def _waits(function: Function, call: ast.Call, queue: str) -> bool:
+    """For as long as it takes; not with the word that nothing more comes, nor where something was asked first."""
+    if any(last_name(n.func) in _ASKS for n in own_nodes(function) if isinstance(n, ast.Call)):
+        return False
+    asked = {f"{queue}.{name}()" for name in ("empty", "full", "qsize")}
+    tests = (o.test for o in ancestors(function.module, call) if isinstance(o, (ast.If, ast.While)))
+    if any(text(part) in asked for test in tests for part in ast.walk(test) if isinstance(part, ast.Call)):
+        return False
     limited = any(k.arg in ("timeout", "block") for k in call.keywords)
     given = call.args[0] if call.args else None
     if last_name(call.func) == "get":

@@ -48,8 +48,9 @@ def close(self):
 
 ## Limits
 
-Reported in programs that issue collectives, where one name holds the queue in the function that takes from it and in
-the one that waits. A `finally` with the `task_done` in it is enough, whatever is raised.
+Reported in programs that issue collectives, where a thread takes the tasks, and one name holds the queue in its
+function and in the one that waits. A `finally` with the `task_done` in it is enough, whatever is raised; what a handler
+does is taken to go well.
 """
 
 import ast
@@ -58,83 +59,113 @@ from collections.abc import Iterable, Iterator
 from rankandfile.source.dependence.syntax import JUMPS, ancestors, text
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import Found, Rule, View
-from rankandfile.source.lint.threads import calm, catches_all
-from rankandfile.source.program.modules import Function, Module
+from rankandfile.source.lint.threads import calm, catches_all, ends_the_process, in_a_thread, suppresses_all
+from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 303
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def _find(view: View) -> Iterable[Found]:
-    modules = (
-        {f.module: None for f in view.asked if "task_done" in f.module.text} if view.effects.loud else {}
-    )
-    for module in modules:
-        for function in module.functions:
-            for taken, done in _tasks(function):
-                if not _may_miss(function, taken, done):
-                    continue
-                for where, join in _waits(module, text(taken.func.value)):  # type: ignore[attr-defined]
-                    if not view.skip(where):
-                        yield _found(function, taken, done, where, join)
+    for function in view.asked if view.effects.loud else ():
+        if "task_done" not in function.module.text:
+            continue
+        missed = [(taken, done) for taken, done in _tasks(function) if _may_miss(function, taken, done)]
+        if not missed or not in_a_thread(view, function) or ends_the_process(view):
+            continue
+        for taken, done in {text(_queue(taken)): (taken, done) for taken, done in missed}.values():
+            for where, join in _waits(function, text(_queue(taken))):
+                if not view.skip(where):
+                    yield _found(function, taken, done, where, join)
 
 
 def _found(function: Function, taken: ast.Call, done: ast.Call, where: Function, join: ast.Call) -> Found:
+    how = (
+        f"ticks off what is taken at line {taken.lineno}, unless something is raised, or left out, in between"
+    )
     return Found(
         severity="warning",
         function=where,
         node=join,
         message=f"`{text(join, 60)}` has no end where a task is taken and never ticked off",
-        story=(
-            (
-                function,
-                done.lineno,
-                f"ticks off what is taken at line {taken.lineno}, unless something is raised, or left out, in between",
-            ),
-        ),
+        story=((function, done.lineno, how),),
         fix="Call `task_done` in a `finally`, behind a `try` that begins where the task is taken.",
     )
 
 
+def _queue(call: ast.Call) -> ast.expr:
+    assert isinstance(call.func, ast.Attribute)
+    return call.func.value
+
+
 def _tasks(function: Function) -> Iterator[tuple[ast.Call, ast.Call]]:
-    """Each place that ticks tasks off, with the one before it that takes them from the same queue."""
+    """Each place that takes tasks, with the last one that ticks these off, before more are taken from the queue."""
     calls = [n for n in own_nodes(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-    taken = [call for call in calls if last_name(call.func) in ("get", "get_nowait")]
-    last = max((c for c in calls if last_name(c.func) == "task_done"), key=lambda c: c.lineno, default=None)
-    if last is None:
-        return
-    queue = text(last.func.value)  # type: ignore[attr-defined]
-    before = [c for c in taken if c.lineno < last.lineno and text(c.func.value) == queue]  # type: ignore[attr-defined]
-    if before:
-        yield max(before, key=lambda call: call.lineno), last
+    calls.sort(key=lambda call: call.lineno)
+    for n, taken in enumerate(calls):
+        if last_name(taken.func) not in ("get", "get_nowait"):
+            continue
+        ticks: list[ast.Call] = []
+        for call in calls[n + 1 :]:
+            if text(_queue(call)) == text(_queue(taken)):
+                if last_name(call.func) in ("get", "get_nowait"):
+                    break
+                ticks += [call] if last_name(call.func) == "task_done" else []
+        if ticks:
+            yield taken, ticks[-1]
 
 
 def _may_miss(function: Function, taken: ast.Call, done: ast.Call) -> bool:
-    """What is done with the task may raise, or jump, and the tick is in no `finally` that would be come to then."""
-    around = list(ancestors(function.module, done))
-    if any(isinstance(o, ast.Try) and any(done in ast.walk(s) for s in o.finalbody) for o in around):
-        return False
-    between = [
-        node
+    """What is done with the task may raise, or jump, and the tick is not come to then."""
+    return any(
+        not _covered(function, node, taken, done)
         for node in own_nodes(function)
         if isinstance(node, (ast.Call, *JUMPS)) and taken.lineno < node.lineno < done.lineno
-    ]
-    return any(not _covered(function, node, done) for node in between)
+    )
 
 
-def _covered(function: Function, node: ast.AST, done: ast.Call) -> bool:
-    """The tick comes all the same: whatever it raises is caught in front of it, or it goes by one of its own."""
-    if isinstance(node, JUMPS):
-        block = next(_blocks(function, node), [])
-        return any(_ticks(statement) for statement in block)
-    if isinstance(node, ast.Call) and last_name(node.func) == "task_done":
+def _covered(function: Function, node: ast.AST, taken: ast.Call, done: ast.Call) -> bool:
+    """The tick comes all the same, or there is nothing to be ticked off."""
+    if isinstance(node, ast.Call) and (calm(node) or last_name(node.func) == "task_done"):
+        return True
+    jumps, below = isinstance(node, JUMPS), node
+    if jumps and any(_ticks(statement) for statement in next(_blocks(function, node), [])):
         return True
     for outer in ancestors(function.module, node):
-        if isinstance(outer, ast.Try) and any(node in ast.walk(s) for s in outer.body):
+        if isinstance(node, (ast.Break, ast.Continue)) and isinstance(outer, _LOOPS):
+            return not _holds(outer, taken)  # It leaves a round of a loop further in.
+        if jumps and isinstance(outer, ast.If) and _asks_for_the_end(outer.test):
+            return True
+        if isinstance(outer, ast.ExceptHandler):
+            tried = next(ancestors(function.module, outer))
+            if not jumps or (isinstance(tried, ast.Try) and any(_holds(s, taken) for s in tried.body)):
+                return True  # What a handler does goes well; and where taking failed, nothing was taken.
+        if suppresses_all(outer) and not jumps:
+            return not _holds(outer, done)
+        if isinstance(outer, ast.Try) and below not in outer.finalbody:
+            if any(_ticks(statement) for statement in outer.finalbody):
+                return True
             behind = (outer.end_lineno or 0) < done.lineno
             ticked = [handler for handler in outer.handlers if behind or _ticks(handler)]
-            return ticked == outer.handlers and any(catches_all(handler) for handler in ticked)
-    return isinstance(node, ast.Call) and calm(node)
+            if (
+                not jumps
+                and below in outer.body
+                and ticked == outer.handlers
+                and any(map(catches_all, ticked))
+            ):
+                return True
+        below = outer
+    return False
+
+
+def _asks_for_the_end(test: ast.expr) -> bool:
+    """`task is None`: the word that nothing more comes is no task, and comes last."""
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.Eq))
+
+
+def _holds(node: ast.AST, call: ast.Call) -> bool:
+    return any(each is call for each in ast.walk(node))
 
 
 def _ticks(node: ast.AST) -> bool:
@@ -149,10 +180,10 @@ def _blocks(function: Function, node: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield value
 
 
-def _waits(module: Module, queue: str) -> Iterator[tuple[Function, ast.Call]]:
-    """Where the file waits for all tasks of the queue, for as long as that takes."""
-    for function in module.functions:
-        for node in own_nodes(function):
+def _waits(thread: Function, queue: str) -> Iterator[tuple[Function, ast.Call]]:
+    """Where another function of the file waits for all tasks of the queue, for as long as that takes."""
+    for function in thread.module.functions:
+        for node in own_nodes(function) if function is not thread else ():
             if not isinstance(node, ast.Call) or node.args or node.keywords:
                 continue
             called = node.func

@@ -46,7 +46,9 @@ def put_off(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             file = side.path[-1].file.rsplit("/", 1)[-1]
             line = side.path[-1].line
             story = f"The {side.call.op} at {file}:{line} is that of a backward pass, which may be put off."
-            one = best[0]
+            one, other = best[0], divergence.other_than(side)
+            # Where both exchange gradients there, which of them made one more is not known.
+            alone = () if other.path and _backward(search, other.path) else side.members
             return FoundLine(
                 one.place,
                 one.line,
@@ -54,7 +56,7 @@ def put_off(search: Search, divergence: CodeDivergence) -> FoundLine | None:
                 one.reason,
                 divergence,
                 kind="put_off",
-                singled=side.members,
+                singled=alone,
                 story=story,
             )
     return None
