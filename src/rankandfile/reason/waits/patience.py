@@ -87,12 +87,15 @@ def _at_least_ns(facts: Facts) -> int:
 
 
 def _somebody_pauses(facts: Facts) -> bool:
-    """Who is waited for, and for nobody else, sleeps or may: a call into C leaves no frame."""
+    """Who is waited for, and for nobody else, sleeps or may: a call into C leaves no frame. Nobody watched the job, who
+    would have seen how long it does."""
+    if facts.accounts.work:
+        return False
     waited_for = {rank for end in facts.wait_ends for rank in end.ranks} or facts.hosts.keys()
     return any(
         stand.activity in ("sleep", "user_code") and not stand.moving
         for rank, stand in facts.hosts.items()
-        if rank in waited_for
+        if rank in waited_for and not facts.waits.of_rank.get(rank)
     )
 
 
