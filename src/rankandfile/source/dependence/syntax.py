@@ -22,6 +22,7 @@ ENTER: tuple[str, object] = ("enter", None)
 KIND: tuple[str, object] = ("kind", None)
 """Of a value, no more than whether there is one."""
 
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 KEEPS = {"append", "appendleft", "add", "insert", "setdefault"}
 """Methods that put one thing into a container."""
@@ -42,8 +43,7 @@ def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
 
 def loops_around(module: Module, node: ast.AST) -> list[ast.AST]:
     """The loops that go through it again, and the node itself if it is one."""
-    loops = (ast.For, ast.AsyncFor, ast.While)
-    return [one for one in (node, *ancestors(module, node)) if isinstance(one, loops)]
+    return [one for one in (node, *ancestors(module, node)) if isinstance(one, LOOPS)]
 
 
 def spans(node: ast.stmt | ast.expr, line: int) -> bool:

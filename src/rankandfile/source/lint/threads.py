@@ -65,14 +65,8 @@ def in_a_thread(view: View, function: Function) -> bool:
 
 def called_here(function: Function) -> list[Function]:
     """Functions of the same file, and methods of the same object, that it calls."""
-    names = {
-        last_name(node.func)
-        for node in own_nodes(function)
-        if isinstance(node, ast.Call)
-        and (isinstance(node.func, ast.Name) or (dotted(node.func) or "").count(".") == 1)
-        and (dotted(node.func) or "").split(".")[0] in ("self", last_name(node.func))
-    }
-    return [f for f in function.module.functions if f.name in names]
+    called = {dotted(node.func) for node in own_nodes(function) if isinstance(node, ast.Call)}
+    return [f for f in function.module.functions if called & {f.name, f"self.{f.name}"}]
 
 
 def goes_on(handler: ast.ExceptHandler) -> bool:

@@ -53,7 +53,7 @@ import ast
 from collections.abc import Iterable
 
 from rankandfile.source.dependence.index import Site
-from rankandfile.source.dependence.syntax import ancestors, dotted
+from rankandfile.source.dependence.syntax import LOOPS, ancestors, dotted
 from rankandfile.source.effects.event import Event, objects_of
 from rankandfile.source.effects.issued import issued, issued_in
 from rankandfile.source.effects.wrapped import last_name
@@ -65,7 +65,6 @@ from rankandfile.source.program.scopes import own_nodes
 ORDER = 27
 _WAITS = ("join", "result", "wait", "as_completed", "shutdown")
 _SETS_UP = GROUP_MAKERS | {"destroy_process_group"}
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FURTHEST = 4
 
 
@@ -144,7 +143,7 @@ def _asked_at_once(around: list[ast.AST], call: ast.Call) -> bool:
 def _after(function: Function, call: ast.Call, around: list[ast.AST]) -> list[ast.Call]:
     """The calls of the function that come after this one, and those of the next round of a loop."""
     calls = sorted((n for n in own_nodes(function) if isinstance(n, ast.Call)), key=_place)
-    loop = next((each for each in reversed(around) if isinstance(each, _LOOPS)), None)
+    loop = next((each for each in reversed(around) if isinstance(each, LOOPS)), None)
     ends = (call.end_lineno or call.lineno, call.end_col_offset or 0)
     behind = [each for each in calls if _place(each) >= ends]
     if loop is None:

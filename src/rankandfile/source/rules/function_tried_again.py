@@ -38,6 +38,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from rankandfile.source.dependence.syntax import LOOPS
 from rankandfile.source.effects.sequences import Sequences
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.lint.rule import Found, Rule, View, on_the_way
@@ -55,7 +56,6 @@ _TRY_AGAIN = {
     "retrying.retry",
     "retry.retry",
 }
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LEAVES = (ast.Raise, ast.Return, ast.Break)
 
 
@@ -120,7 +120,7 @@ def _begins_again(decorator: Function) -> Iterator[_Begun]:
     for inner in decorator.module.functions:
         if not _inside(inner, decorator):
             continue
-        for loop in (node for node in own_nodes(inner) if isinstance(node, _LOOPS)):
+        for loop in (node for node in own_nodes(inner) if isinstance(node, LOOPS)):
             tries = (each for s in loop.body for each in ast.walk(s) if isinstance(each, ast.Try))
             for tried in (t for t in tries if any(not isinstance(h.body[-1], _LEAVES) for h in t.handlers)):
                 calls = (each for s in tried.body for each in ast.walk(s) if isinstance(each, ast.Call))
@@ -147,7 +147,7 @@ def _is_given(inner: Function, called: ast.expr) -> bool:
 def _goes_on(function: Function, issued: ast.expr) -> bool:
     """Whether something is called, or raised, after the collective, which may fail on one rank."""
     last = issued.end_lineno or issued.lineno
-    around = (n for n in own_nodes(function) if isinstance(n, _LOOPS) and issued in set(ast.walk(n)))
+    around = (n for n in own_nodes(function) if isinstance(n, LOOPS) and issued in set(ast.walk(n)))
     return any(True for _ in around) or any(
         isinstance(node, (ast.Call, ast.Raise)) and node.lineno > last for node in own_nodes(function)
     )

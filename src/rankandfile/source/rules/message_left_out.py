@@ -38,7 +38,7 @@ goes back to the rank's own number is how ranks share their work, and is left al
 import ast
 from collections.abc import Iterable
 
-from rankandfile.source.dependence.syntax import argument, text
+from rankandfile.source.dependence.syntax import LOOPS, argument, text
 from rankandfile.source.effects.event import objects_of
 from rankandfile.source.effects.issued import issued
 from rankandfile.source.effects.loud import messages_of
@@ -63,7 +63,6 @@ ORDER = 301
 _NEAR = 3
 """Steps from a decision to the rank's number where that is the key of a table, and nothing was computed."""
 _TELL_NOTHING = GROUP_MAKERS | {"barrier", "destroy_process_group"}
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def _find(view: View) -> Iterable[Found]:
@@ -110,7 +109,7 @@ def _told(view: View, parting: Parting) -> bool:
 
 def _tells(view: View, function: Function, line: int, before: bool = False) -> bool:
     messages = messages_of(view.program)
-    loops = [node for node in own_nodes(function) if isinstance(node, _LOOPS)]
+    loops = [node for node in own_nodes(function) if isinstance(node, LOOPS)]
     ends = [loop.end_lineno or loop.lineno for loop in loops if loop.lineno <= line <= (loop.end_lineno or 0)]
     for call in (node for node in own_nodes(function) if isinstance(node, ast.Call)):
         after = not before and ends and call.lineno > max(ends)

@@ -61,7 +61,7 @@ from collections.abc import Iterable, Iterator
 
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
-from rankandfile.source.dependence.syntax import ancestors, text
+from rankandfile.source.dependence.syntax import LOOPS, ancestors, loops_around, text
 from rankandfile.source.effects.event import objects_of
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import Found, Rule, View
@@ -81,7 +81,6 @@ from rankandfile.source.program.scopes import own_nodes
 ORDER = 304
 _OTHER_END = {"get": "put", "put": "get"}
 _QUEUES = ("Queue", "LifoQueue", "PriorityQueue")
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _MAY_FAIL = re.compile(
     r"(open|read|write|save|load|dump|send|recv|upload|download|unlink|rmtree|mkdir|rmdir|touch|stat|parse|decode|float|"
     r"strptime|fromisoformat|rename|copyfile|copytree|copy2|move|check_call|check_output|urlopen)(s|_\w+)?"
@@ -96,16 +95,17 @@ def _find(view: View) -> Iterable[Found]:
     for function in view.asked if view.effects.loud else ():
         if "ueue" not in function.module.text or next(starts(view, function), None) is None:
             continue
-        inside = _inside(function)
-        for queue, sized in _queues(function).items():
+        inside = _reached(function)
+        for queue, makers in _queues(function).items():
+            sized = [*makers.values()][-1]
             for end, other in _OTHER_END.items():
                 mine = [c for f in inside for c in _uses(f, queue, end) if _in_loop(function, f, c)]
                 waits = (
-                    _other_end(function, inside, queue, other) if mine and (sized or other == "get") else None
+                    _other_end(makers, inside, queue, other) if mine and (sized or other == "get") else None
                 )
                 if waits is None or view.skip(waits[0]) or ends_the_process(view):
                     continue
-                if any(_may_end(view, function, f, queue) for f in _exposed(function, queue)):
+                if any(_may_end(view, function, each, queue) for each in _reached(function, queue)):
                     yield _found(function, mine[0], *waits, other)
 
 
@@ -122,27 +122,33 @@ def _found(thread: Function, mine: ast.Call, where: Function, call: ast.Call, wh
     )
 
 
-def _inside(thread: Function) -> list[Function]:
-    """The thread's function, and those of the same file that it calls."""
+def _reached(thread: Function, uncaught: str = "") -> list[Function]:
+    """The thread's function, and those of the same file that it calls; given a queue, only where what they raise is
+    neither caught nor told through it."""
     found, todo = [thread], [thread]
     while todo:
-        more = [f for f in called_here(todo.pop()) if f not in found]
+        function = todo.pop()
+        calls = (node for node in own_nodes(function) if isinstance(node, ast.Call))
+        names = {last_name(c.func) for c in calls if not (uncaught and _covered(function, c, uncaught))}
+        more = [f for f in called_here(function) if f.name in names and f not in found]
         found += more
         todo += more
     return found
 
 
-def _queues(thread: Function) -> dict[str, bool]:
-    """What is set to a queue where the thread can see it, by its name; and whether it has a size."""
-    found: dict[str, bool] = {}
+def _queues(thread: Function) -> dict[str, dict[Function, bool]]:
+    """What is set to a queue where the thread can see it, by its name: the functions in which it is, and whether it has
+    a size."""
+    found: dict[str, dict[Function, bool]] = {}
     for function in thread.module.functions:
         for node in own_nodes(function):
             value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
             if not isinstance(value, ast.Call) or last_name(value.func) not in _QUEUES:
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", value)]
-            names = [name for target in targets if _seen(name := text(target), function, thread)]
-            found.update(dict.fromkeys(names, _sized(value)))
+            for name in map(text, targets):
+                if _seen(name, function, thread):
+                    found.setdefault(name, {})[function] = _sized(value)
     return found
 
 
@@ -172,10 +178,10 @@ def _uses(function: Function, queue: str, how: str) -> Iterator[ast.Call]:
 
 
 def _other_end(
-    thread: Function, inside: list[Function], queue: str, how: str
+    makers: Iterable[Function], inside: list[Function], queue: str, how: str
 ) -> tuple[Function, ast.Call] | None:
     """Where the queue is waited for outside the thread."""
-    makers = [f for f in thread.module.functions if _makes(f, queue) and _seen(queue, f, thread)]
+    thread = inside[0]
     for function in thread.module.functions:
         if function not in inside and any(_seen(queue, maker, function) for maker in makers):
             for call in _uses(function, queue, how):
@@ -184,33 +190,9 @@ def _other_end(
     return None
 
 
-def _makes(function: Function, queue: str) -> bool:
-    return any(
-        isinstance(node, (ast.Assign, ast.AnnAssign))
-        and any(text(t) == queue for t in getattr(node, "targets", [getattr(node, "target", node)]))
-        for node in own_nodes(function)
-    )
-
-
 def _in_loop(thread: Function, function: Function, call: ast.AST) -> bool:
     """Again and again: in a loop, or in what the thread's function calls."""
-    return function is not thread or any(isinstance(o, _LOOPS) for o in ancestors(function.module, call))
-
-
-def _exposed(thread: Function, queue: str) -> list[Function]:
-    """The thread's function, and those that it calls without catching what they raise."""
-    found, todo = [thread], [thread]
-    while todo:
-        function = todo.pop()
-        open_ = {
-            last_name(node.func)
-            for node in own_nodes(function)
-            if isinstance(node, ast.Call) and not _covered(function, node, queue)
-        }
-        more = [f for f in called_here(function) if f.name in open_ and f not in found]
-        found += more
-        todo += more
-    return found
+    return function is not thread or bool(loops_around(function.module, call))
 
 
 def _may_end(view: View, thread: Function, function: Function, queue: str) -> bool:
@@ -251,7 +233,7 @@ def _covered(function: Function, node: ast.AST, queue: str) -> bool:
             told = any(queue in text(statement) for statement in outer.finalbody)
             if told or (below in outer.body and (expected or any(map(catches_all, outer.handlers)))):
                 return True
-        looped |= isinstance(outer, _LOOPS)
+        looped |= isinstance(outer, LOOPS)
         below = outer
     return False
 

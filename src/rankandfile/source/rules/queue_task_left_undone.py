@@ -56,7 +56,7 @@ does is taken to go well.
 import ast
 from collections.abc import Iterable, Iterator
 
-from rankandfile.source.dependence.syntax import JUMPS, ancestors, text
+from rankandfile.source.dependence.syntax import JUMPS, LOOPS, ancestors, text
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import Found, Rule, View
 from rankandfile.source.lint.threads import calm, catches_all, ends_the_process, in_a_thread, suppresses_all
@@ -64,7 +64,6 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 303
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def _find(view: View) -> Iterable[Found]:
@@ -133,7 +132,7 @@ def _covered(function: Function, node: ast.AST, taken: ast.Call, done: ast.Call)
     if jumps and any(_ticks(statement) for statement in next(_blocks(function, node), [])):
         return True
     for outer in ancestors(function.module, node):
-        if isinstance(node, (ast.Break, ast.Continue)) and isinstance(outer, _LOOPS):
+        if isinstance(node, (ast.Break, ast.Continue)) and isinstance(outer, LOOPS):
             return not _holds(outer, taken)  # It leaves a round of a loop further in.
         if jumps and isinstance(outer, ast.If) and _asks_for_the_end(outer.test):
             return True
