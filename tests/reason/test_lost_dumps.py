@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
 from support.reason.lost_dumps import BODY, lost
-from support.reason.witnesses import C10D, IN_ALL_REDUCE, IN_BARRIER, LEAVING, Witnesses, best, blamed
+from support.reason.witnesses import C10D, IN_ALL_REDUCE, IN_BARRIER, LEAVING, Frame, Witnesses, best, blamed
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose, gather
@@ -223,3 +223,41 @@ def test_who_waits_in_another_group_for_those_that_wait_may_be_the_one_they_wait
         verdict.sentence
     )
     assert blamed(verdict) in ([], [2])
+
+
+def in_a_call_of_its_own(body: list[Step], frames: list[Frame], groups: dict[str, list[int]]) -> Verdict:
+    """Ranks 0, 1 and 3 are in an all_reduce, for which rank 2 has not come; its dump is lost, its stack is here."""
+    programs = {rank: [*loop(body, 4), BODY[0]] for rank in range(4)}
+    programs[2] = [*loop(body, 4), Stop()]
+    witnesses = Witnesses(case_of(Job(groups, programs), lost=[2]))
+    for rank in (0, 1, 3):
+        witnesses.stack(rank, IN_ALL_REDUCE)
+    return best(witnesses.stack(2, frames))
+
+
+EVERYONE = {WORLD: [0, 1, 2, 3]}
+IN_METRICS: list[Frame] = [("all_gather", C10D, 3300), ("gathered", "/workspace/metrics.py", 11)]
+IN_SCATTER: list[Frame] = [("broadcast", C10D, 3151), ("share", "/workspace/weights.py", 7)]
+SHARES = Call(WORLD, "broadcast", 8, "weights.py:7")
+
+
+@pytest.mark.parametrize(("frames", "what"), [(IN_BARRIER, "parallel.py:52"), (IN_METRICS, "metrics.py:11")])
+def test_whose_dump_is_lost_is_in_the_call_in_which_its_stack_stands(frames: list[Frame], what: str) -> None:
+    verdict = in_a_call_of_its_own(BODY, frames, EVERYONE)
+    assert blamed(verdict) == [2]
+    assert what in verdict.sentence and "left no complete dump" not in verdict.sentence
+    assert verdict.divergence is not None and verdict.divergence.seq == 9
+
+
+def test_whoever_leaves_by_a_context_manager_left_early() -> None:
+    leaving: list[Frame] = [("barrier", C10D, 5356), ("__exit__", "/workspace/session.py", 38)]
+    assert in_a_call_of_its_own(BODY, leaving, EVERYONE).cause == "early_exit"
+
+
+def test_a_call_of_another_group_and_one_that_others_are_past_tell_nothing_of_whose_dump_is_lost() -> None:
+    pairs = {**EVERYONE, "pair": [0, 1, 2, 3]}
+    in_pairs: list[Step] = [BODY[0], Call("pair", "all_gather", 8, "metrics.py:11")]
+    assert blamed(in_a_call_of_its_own(in_pairs, IN_METRICS, pairs)) == []
+    # The root of a broadcast goes on at once: who receives may be in it still when others are in the next call.
+    assert blamed(in_a_call_of_its_own([*BODY, SHARES], IN_SCATTER, EVERYONE)) == []
+    assert blamed(in_a_call_of_its_own([SHARES, *BODY], IN_SCATTER, EVERYONE)) == [2]

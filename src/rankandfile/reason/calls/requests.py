@@ -1,4 +1,5 @@
-"""What each member says it asked for in one collective: by its dump or, where there is none, by its watchdog's line."""
+"""What each member says it asked for in one collective: by its dump or, where there is none, by its watchdog's line,
+or by the stack on which it stands."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.activity import CodePlace, is_library, places_of
 from rankandfile.reason.ranks.from_logs.accounts import Report
 from rankandfile.reason.ranks.from_logs.watchdog_counters import is_of
+from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.words import counted
 
 from .call_table import COLLECTIVE
@@ -69,8 +71,16 @@ def of_call(facts: Facts, row: lookup.Row) -> Request:
         _site(place) if place else None,
         place,
         lookup.evidence_of(row),
-        _way(_frames(facts, row)),
+        _way(_frames(facts, row["stack"])),
     )
+
+
+def of_stack(facts: Facts, stand: Stand, op: str) -> Request:
+    """What a rank asks for that stands still in a collective."""
+    at = stand.location
+    place = CodePlace(at.function or "", at.file, at.line or 0)
+    way = _way(_frames(facts, stand.stack))
+    return Request(stand.rank, (contract_of(op).op, None), _site(place), place, stand.evidence[0], way)
 
 
 def _site(place: CodePlace) -> Site:
@@ -81,8 +91,8 @@ def _way(places: Iterable[CodePlace]) -> tuple[Site, ...]:
     return tuple(_site(place) for place in places if not is_library(place))
 
 
-def _frames(facts: Facts, row: lookup.Row) -> list[CodePlace]:
-    wanted = pl.Series("stack", [row["stack"]], dtype=pl.UInt32).drop_nulls()
+def _frames(facts: Facts, stack: int | None) -> list[CodePlace]:
+    wanted = pl.Series("stack", [stack], dtype=pl.UInt32).drop_nulls()
     return next((places for _, _, places in places_of(wanted, facts.case.stacks, facts.case.frames)), [])
 
 

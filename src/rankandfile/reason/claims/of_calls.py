@@ -10,7 +10,7 @@ from rankandfile.model.claims import InCall, Issued, Joined, NeverIssued, OfCall
 from rankandfile.reason.divergence.code_paths import stack_of
 
 from .raw import Raw, Row
-from .seen import seen_at
+from .seen import last_seen, seen_at
 
 
 def _numbered(raw: Raw, claim: OfCall) -> tuple[Row | None, pl.DataFrame] | None:
@@ -40,7 +40,8 @@ def in_call(raw: Raw, claim: InCall) -> set[int]:
         return waits
     with_others = there.filter("open")["rank"].to_list()
     unrecorded -= _logged_another(raw, claim, unrecorded)
-    return waits | _waits_by_log(raw, claim, unrecorded) | _stands_with(raw, unrecorded, with_others)
+    seen = _stands_with(raw, unrecorded, with_others)
+    return waits | _waits_by_log(raw, claim, unrecorded) | seen | _in_its_last(raw, claim, unrecorded)
 
 
 def _cannot_have_ended(raw: Raw, row: Row, there: pl.DataFrame) -> bool:
@@ -54,6 +55,20 @@ def _waits_by_log(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
         lines = lines.filter(pl.col("seq") == claim.seq)
     ops = [op for op in lines["op"].cast(pl.String).unique().to_list() if op is None or raw.names(claim, op)]
     return set(lines.filter(pl.col("op").cast(pl.String).is_in(ops, nulls_equal=True))["rank"].to_list())
+
+
+def _in_its_last(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
+    """Those whose log counts so many calls and no more, and who stood within torch when somebody looked last."""
+    if claim.op is not None or claim.seq is None or not ranks:
+        return set()
+    lines = (
+        raw.told(claim, ranks).group_by("rank").agg(pl.max_horizontal("enqueued", "seq").max().alias("far"))
+    )
+    at_it = set(lines.filter(pl.col("far") == claim.seq)["rank"].to_list())
+    last, frames = last_seen(raw.case), raw.case.frames
+    inner = raw.case.stacks.select("stack", frame=pl.col("frames").list.first())
+    in_torch = inner.join(frames.filter("is_torch"), on="frame")["stack"].to_list()
+    return {rank for rank in at_it if last.get(rank) in in_torch}
 
 
 def _logged_another(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
@@ -105,8 +120,7 @@ def _stands_there(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
 
 def _stands_with(raw: Raw, ranks: set[int], others: list[int]) -> set[int]:
     """Ranks without a whole dump whose stack, when someone looked last, was that of one of the others."""
-    shown = raw.case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
-    last = dict(shown.sort("ordinal").select("rank", "stack").iter_rows())
+    last = last_seen(raw.case)
     ways = [stack_of(raw.case, stack) for stack in {last.get(rank) for rank in others} - {None}]
     return {rank for rank in ranks - raw.whole if (way := stack_of(raw.case, last.get(rank))) and way in ways}
 

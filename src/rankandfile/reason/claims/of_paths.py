@@ -10,9 +10,11 @@ import polars as pl
 
 from rankandfile.model.claims import Differs, ExtraCall, LeftOut, OfCall, OtherCall, ranks_of
 from rankandfile.model.ranks import parse_ranks
+from rankandfile.reason.calls.contracts import contract_of
 
 from .asked_by_log import Asked, asked_by_log, asked_by_record
 from .raw import Raw, Row
+from .seen import called_in, last_seen, stacks_with
 
 
 def left_out(raw: Raw, claim: LeftOut) -> set[int]:
@@ -38,7 +40,7 @@ def extra_call(raw: Raw, claim: ExtraCall) -> set[int]:
 def other_call(raw: Raw, claim: OtherCall) -> set[int]:
     row, ranks = raw.row(claim), set(ranks_of(claim))
     if row is None:
-        return _other_by_log(raw, claim, ranks)
+        return _other_by_log(raw, claim, ranks) | _other_by_stack(raw, claim, ranks - raw.whole)
     if not raw.fits(claim, row):
         return set()
     there = raw.at(claim, row)
@@ -62,6 +64,20 @@ def _other_by_log(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
     mine = {rank for rank in ranks & told.keys() if _is_it(raw, claim, told[rank])}
     others = {rank: one for rank, one in {**told, **asked_by_record(raw, claim)}.items() if rank not in ranks}
     return {rank for rank in mine if any(_unlike(told[rank], other) for other in others.values())}
+
+
+def _other_by_stack(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
+    """Ranks that left no whole record, and were at the claim's line when somebody looked last. None of those whose
+    records of that number are unfinished came by that line, or their calls are of another name than is in the stack."""
+    waiting = raw.at(claim, None).filter("open")
+    if claim.file is None or not ranks or not waiting.height:
+        return set()
+    there, last = stacks_with(raw.case, claim.file, claim.line), last_seen(raw.case)
+    seen = {rank for rank in ranks if last.get(rank) in there}
+    if not set(waiting["stack"].to_list()) & there:
+        return seen
+    asked = {contract_of(op).op for op in waiting["op"].cast(pl.String).to_list()}
+    return {rank for rank in seen if claim.op in called_in(raw.case, last[rank]) - asked}
 
 
 def _is_it(raw: Raw, claim: OtherCall, asked: Asked) -> bool:

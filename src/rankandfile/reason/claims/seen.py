@@ -5,11 +5,30 @@ from __future__ import annotations
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.reason.calls.contracts import contract_of
 
 
 def seen_at(case: Case, file: str, line: int | None) -> pl.DataFrame:
     """The snapshots with this line in them."""
     return case.snapshots.filter(pl.col("stack").is_in(_stacks(case, file, line).implode()))
+
+
+def stacks_with(case: Case, file: str, line: int | None) -> set[int]:
+    """The stacks with this line in them."""
+    return set(_stacks(case, file, line).to_list())
+
+
+def called_in(case: Case, stack: int) -> set[str]:
+    """The operations that torch's functions in it are called after."""
+    frames = case.stacks.filter(pl.col("stack") == stack)["frames"].explode()
+    functions = case.frames.filter(pl.col("is_torch") & pl.col("frame").is_in(frames.implode()))["function"]
+    return {contract_of(name).op for name in functions.drop_nulls().cast(pl.String).to_list()}
+
+
+def last_seen(case: Case) -> dict[int, int]:
+    """Rank -> the stack of its main thread when someone looked last."""
+    shown = case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
+    return dict(shown.sort("ordinal").select("rank", "stack").drop_nulls().iter_rows())
 
 
 def came_by(case: Case, file: str, line: int | None) -> set[int]:

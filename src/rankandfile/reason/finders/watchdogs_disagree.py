@@ -1,6 +1,6 @@
-"""All members came to the call, and their watchdogs' own words say that they asked for different things.
+"""The members of the call asked for different things, by their dumps, their watchdogs' own words and their stacks.
 
-The dump that would show it is missing; what the rank's watchdog gave up on stands in for it.
+The dump that would show it is missing; what the rank's watchdog gave up on, or where it stands, is there in its place.
 """
 
 from __future__ import annotations
@@ -30,17 +30,20 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.seen_elsewhere import seen_elsewhere
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .goes_on import GoesOn, goes_on
 
 _ONE_MORE_OR_LESS = ("skipped_collective", "extra_collective")
-_LEAVING = re.compile(r"shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE)
+_LEAVING = re.compile(
+    r"__a?exit__|shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE
+)
 
 
 @finder(precedence=170)
 def watchdogs_disagree(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    if wait_end.kind not in ("joined", "behind"):
+    if wait_end.kind not in ("joined", "behind", "missing"):
         return None
     for index in wait_end.pending:
         call = facts.waits.pending[index]
@@ -49,6 +52,8 @@ def watchdogs_disagree(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         # Some may have got past it, as a call of fewer elements does, and disagree in the one behind it.
         for slot in (call.slot, call.slot + 1):
             claims = claims_at(facts, call.group, slot)
+            if slot == call.slot:
+                claims = [*claims, *seen_elsewhere(facts, call, claims)]
             parts = sides(claims)
             if len(parts) > 1:
                 usual = goes_on(facts, call.group, slot, parts)

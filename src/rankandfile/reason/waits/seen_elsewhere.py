@@ -1,0 +1,83 @@
+"""Ranks without a whole dump whose stacks show them in another call of the group than the one that others wait in.
+
+In: a call that ranks cannot get past, of a job of which some dumps are lost. Out: what those members ask for in its
+place, as requests beside those of the dumps and of the watchdogs' lines.
+
+Every member has ended the calls of the group before this one, as others have, and nobody gets past this one before
+all have come: so a member that stands still in a call of the group is in this one, or in another in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import polars as pl
+
+from rankandfile.model.heuristics import heuristic
+from rankandfile.reason.calls.call_table import COLLECTIVE
+from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.calls.requests import Request, of_stack, takes_all
+from rankandfile.reason.facts import Facts
+from rankandfile.reason.lookup import short_file
+from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
+from rankandfile.reason.waits.from_stacks.kinds import kind_of, known
+
+from .graph import Pending
+from .patience import Patience, patience
+from .seen_waiting import ways_to_waits
+
+
+@heuristic(
+    "in another call by its stack", "a rank without a dump asks for the call in which its stack stands still"
+)
+def seen_elsewhere(facts: Facts, call: Pending, told: Collection[Request]) -> list[Request]:
+    """`told`: what is known already of what members ask for in the call."""
+    if call.slot is None or not told or not all(takes_all(claim) for claim in told):
+        return []
+    if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+        return []
+    lost = {*absent_ranks(facts)} & {*facts.membership.members[call.group]} - {c.rank for c in told}
+    seen = (facts.hosts[rank] for rank in ways_to_waits(facts.case, facts.hosts, sorted(lost)))
+    # Where all others wait in this one call, whichever call it is in lacks them.
+    alone = {*call.waiting} >= {*range(facts.case.world_size or 0)} - lost
+    asked = (_request(facts, call, stand, alone) for stand in seen if known(stand))
+    return [one for one in asked if one is not None]
+
+
+def _request(facts: Facts, call: Pending, stand: Stand, alone: bool) -> Request | None:
+    """What it asks for; None where its call may be one of another group, or one that others are past already."""
+    there = _recorded_at(facts, stand)
+    if there.height and set(there["group"].to_list()) != {call.group}:
+        return None
+    if not there.height and not alone and _of_several_groups(facts):
+        return None
+    if _may_be_behind(facts, call, there["slot"].drop_nulls().to_list()):
+        return None
+    ops = {facts.call_table.terms[number].op for number in there["terms"].unique().to_list()}
+    return of_stack(facts, stand, ops.pop() if len(ops) == 1 else kind_of(stand))
+
+
+def _of_several_groups(facts: Facts) -> bool:
+    return bool(facts.code.makes_groups) or facts.call_table.calls["group"].n_unique() > 1
+
+
+def _recorded_at(facts: Facts, stand: Stand) -> pl.DataFrame:
+    """The calls that other ranks made at the line on which it stands, wherever the program lies on their hosts."""
+    at, frames = stand.location, facts.case.frames
+    lines = frames.filter(pl.col("line") == at.line).select("frame", "file").iter_rows()
+    same = [frame for frame, file in lines if short_file(file) == short_file(at.file)]
+    return facts.call_table.calls.filter((pl.col("kind") == COLLECTIVE) & pl.col("site").is_in(same))
+
+
+def _may_be_behind(facts: Facts, call: Pending, slots: list[int]) -> bool:
+    """Whether others made its call since the last of which nobody gets past before all have come."""
+    before = facts.call_table.of_group(call.group).filter(pl.col("slot") < call.slot)
+    terms = facts.call_table.terms
+    by_all = [
+        slot
+        for number, slot in before.group_by("terms").agg(pl.col("slot").max()).iter_rows()
+        if contract_of(terms[number].op).early == "nobody"
+    ]
+    last = max(by_all, default=-1)
+    return any(last < slot < (call.slot or 0) for slot in slots)
