@@ -27,3 +27,19 @@ def test_who_answers_from_a_join_has_not_parted_from_the_others(site: str) -> No
     assert alike is (site == JOIN), found.sentence
     if alike:
         assert blamed(found) == [0]
+
+
+def unanswered(site: str) -> Verdict:
+    """Ranks 0 and 1 sum up a metric of two elements each third step, rank 2 has run out before."""
+    metric = Call(WORLD, "all_reduce", 2, "meters.py:21")
+    programs: dict[int, list[Step]] = {rank: [*[STEP] * 6, metric, *[STEP] * 3] for rank in (0, 1)}
+    programs[2] = [*[STEP] * 4, *[STEP._replace(site=site)] * 6]
+    return diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs, backend="gloo"))).verdicts[0]
+
+
+def test_who_answers_from_a_join_a_call_that_it_does_not_know_ran_out_of_data() -> None:
+    found = unanswered(JOIN)
+    assert (found.cause, blamed(found)) == ("uneven_inputs", [2]), found.sentence
+    assert "all_reduce at meters.py:21, which it does not answer" in found.sentence
+    assert found.divergence is not None and found.divergence.seq == 7
+    assert unanswered("answers.py:286").cause != "uneven_inputs"

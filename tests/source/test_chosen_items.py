@@ -237,6 +237,41 @@ class Layout:
         return self.groups.get(name)  # <-
 """
 
+CHANNELS = """
+import torch.distributed as dist
+
+from probe import speeds
+
+
+class Channels:
+    def __init__(self, rank):
+        self.groups = {}
+        for name in self.fastest_first(speeds(rank)):  # <-
+            self.groups[name] = name
+
+    def fastest_first(self, found):
+        return sorted(found, key=found.get)
+
+    def mean(self, name, value):
+        dist.all_reduce(value, group=self.groups[name])
+"""
+
+IN_CHANNELS = """
+import torch.distributed as dist
+from channels import Channels
+
+
+def main():
+    channels = Channels(dist.get_rank())
+    for n in range(3):
+        channels.mean("gradient", n)
+"""
+
+PROBE = """
+def speeds(rank):
+    return {"gradient": 1, "buffer": 2 - 2 * (rank == 1)}
+"""
+
 HANDED_OUT = """
 import asyncio
 
@@ -626,6 +661,14 @@ def test_a_group_that_is_not_found_is_looked_for_where_it_comes_out_as_none() ->
     given = verdict_of(run, 1, "group_mismatch")
     found = locate(case_of(run), diagnosis_of(given), tree(run.files)).verdicts[0]
     assert place(found.location) == run.marked
+
+
+def test_a_group_of_a_table_that_a_loop_in_an_own_order_filled_is_decided_there() -> None:
+    run = play(probe=PROBE, channels=CHANNELS, train=IN_CHANNELS)
+    given = structs.replace(in_a_circle(run), cause="group_mismatch")
+    assert (
+        place(locate(case_of(run), diagnosis_of(given), tree(run.files)).verdicts[0].location) == run.marked
+    )
 
 
 def test_another_order_is_no_call_left_out() -> None:

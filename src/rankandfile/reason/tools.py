@@ -11,7 +11,7 @@ from rankandfile.reason import lookup
 from rankandfile.reason.calls.exchanges.split_pairs import Pair, Pairs, disagreeing
 from rankandfile.reason.calls.exchanges.split_sums import Exchange, exchange
 from rankandfile.reason.calls.lost_history import missing_history
-from rankandfile.reason.calls.requests import asked, claims_at, sides
+from rankandfile.reason.calls.requests import as_call, asked, claims_at, of_call, sides
 from rankandfile.reason.divergence import in_all_records, in_document, threads
 from rankandfile.reason.divergence.divergence_point import made_before as made_before
 from rankandfile.reason.divergence.find import find_divergence
@@ -24,6 +24,7 @@ from rankandfile.reason.divergence.habits import (
     goes_without_several,
     gone_by,
 )
+from rankandfile.reason.divergence.joined import Unanswered, unanswered
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.all_joined import perhaps_members, unseen_member

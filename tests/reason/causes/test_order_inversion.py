@@ -525,8 +525,20 @@ def test_groups_of_unknown_members_may_share_some_and_the_network_is_not_blamed(
 
 @pytest.mark.parametrize(
     "what",
-    [{"sites": ("team.py:18", "other.py:7")}, {"family": True}, {"used": True}],
-    ids=["another line", "groups of one family", "an earlier call has ended, which shows who is in it"],
+    [{"sites": ("team.py:18", "other.py:7")}, {"used": True}, {"used": True, "family": True}],
+    ids=[
+        "another line",
+        "an earlier call has ended, which shows who is in it",
+        "so it has of groups of one name",
+    ],
 )
 def test_groups_that_do_different_things_or_share_nobody_tell_of_no_order(what: dict[str, Any]) -> None:
     assert of_two_teams(**what).cause != "order_inversion"
+
+
+def test_groups_of_one_name_may_be_one_group_that_few_made_at_another_place() -> None:
+    verdict = of_two_teams(family=True)
+    assert (verdict.cause, verdict.confidence) == ("group_mismatch", "hypothesis")
+    assert [one.rank for one in verdict.suspects] == [2]
+    assert "groups of one name, team-en" in verdict.sentence
+    assert {one.cause for one in verdict.alternatives} == {"order_inversion", "network_stalled"}

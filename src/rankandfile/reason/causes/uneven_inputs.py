@@ -1,10 +1,30 @@
-"""Found in the source: the loop over a rank's own share of the data ended, and nothing else differs."""
+"""Found in the source: the loop over a rank's own share of the data ended, and nothing else differs.
+
+By the calls alone where a rank answers the others from torch's Join: whoever stands there has no batch left.
+"""
 
 from __future__ import annotations
 
 from rankandfile.model.advice import FIRST_LOGGER, OUT_OF_STEP
 from rankandfile.model.causes import Cause
-from rankandfile.model.diagnosis import Remedy
+from rankandfile.model.diagnosis import Cohort, Remedy
+from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import told
+from rankandfile.reason.finder import finder
+from rankandfile.reason.toolbox import (
+    Facts,
+    Unanswered,
+    WaitEnd,
+    as_call,
+    cited,
+    diverged,
+    lookup,
+    of_call,
+    unanswered,
+    waiting_sentence,
+)
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.words import ranks_words, upper, verb
 
 CAUSE = Cause(
     word="uneven_inputs",
@@ -19,6 +39,11 @@ CAUSE = Cause(
             text="Give every rank the same number of batches (drop_last, padding, a sampler that knows all "
             "ranks), reduce 'has another batch' (MIN) before each step, or train under the join "
             "context of DDP.",
+        ),
+        Remedy(
+            title="Under Join, make no call that it does not answer",
+            text="Join answers for ranks without a batch what the modules it is given call, such as DDP's reductions. "
+            "Sum up metrics after it, or hand it a Joinable of your own for them.",
         ),
     ),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
@@ -40,3 +65,46 @@ The call that ends the loop on one rank is the loader's, not a decision of the p
 """,
     scenario="uneven_shards",
 )
+
+
+@finder(precedence=25)
+def answers_from_join(facts: Facts, wait_end: WaitEnd) -> Finding | None:
+    """Who has no batch left answers the others' calls from there, those that it knows of: they made another one."""
+    if wait_end.kind != "mismatched":
+        return None
+    for index in wait_end.pending:
+        call = facts.waits.pending[index]
+        if (found := unanswered(facts, call)) is not None:
+            return _finding(facts, wait_end, call.group, found)
+    return None
+
+
+def _finding(facts: Facts, wait_end: WaitEnd, group: int, found: Unanswered) -> Finding:
+    ended, others = found.ended, found.others
+    sides = ((others, found.due), (ended, found.answer))
+    return Finding(
+        cause="uneven_inputs",
+        confidence="supported",
+        sentence=told(
+            f"{upper(ranks_words(ended))} {verb(ended, 'has', 'have')} no batch left, and "
+            f"{verb(ended, 'answers', 'answer')} from torch's Join those calls of the others that it knows. "
+            f"{upper(ranks_words(others))} made the {lookup.call_words(facts, found.due)}, which it does not answer.",
+            waiting_sentence(facts, wait_end, ended),
+        ),
+        culprits=ended,
+        doing=dict.fromkeys(ended, "ran out of data, and is at the end of torch's Join"),
+        divergence=diverged(
+            facts,
+            group,
+            seq=found.due["slot"],
+            kind="substituted",
+            cohorts=[
+                Cohort(ranks=format_ranks(ranks), call=as_call(of_call(facts, row), row["slot"]))
+                for ranks, row in sides
+            ],
+            exact=True,
+        ),
+        location=lookup.location_of(facts, found.due),
+        evidence=cited(found.due, found.answer),
+        contradicted_by="a batch that these ranks had still to come to",
+    )

@@ -18,14 +18,13 @@ from rankandfile.reason.waits.graph import WaitEnd
 from .divergence_point import DivergencePoint, place_of
 from .in_groups import in_groups
 from .in_programs import earlier_in_programs, in_programs
+from .joined import joined_stacks
 from .lag_between_groups import lag_between_groups
 from .out_of_round import out_of_round
 from .past_the_call import passed
 
 if TYPE_CHECKING:
     from rankandfile.reason.facts import Facts
-
-_JOIN = "torch/distributed/algorithms/join.py"
 
 
 def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
@@ -60,11 +59,9 @@ def _answered(facts: WaitFacts, found: DivergencePoint) -> bool:
     one, other = found.expected, found.came
     if one is None or other is None or one["terms"] != other["terms"]:
         return False
-    joins = facts.case.frames.filter(pl.col("file").str.ends_with(_JOIN))["frame"]
-    if joins.is_empty():
+    stacks = joined_stacks(facts.case)
+    if stacks.is_empty():
         return False
-    through = pl.col("frames").list.eval(pl.element().is_in(joins.implode())).list.any()
-    stacks = facts.case.stacks.filter(through)["stack"]
     calls = facts.call_table.of_group(found.group)
     ranks = [*found.normal, *found.other]
     answers = pl.col("stack").is_in(stacks.implode()) & pl.col("rank").is_in(ranks)

@@ -79,18 +79,16 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
 
 def may_share_members(facts: Facts, call: Pending) -> tuple[Pending, ...]:
     """Calls that all who show have joined, as this one, on groups whose members are not recorded either: whoever waits
-    in one of them may belong to this group, too. Not where a call of the group has ended, which shows its members; and
-    groups that have one description share nobody."""
+    in one of them may belong to this group, too. Not where a call of the group has ended, which shows its members.
+    """
     if not _of_unknown_members(facts, call):
         return ()
-    described = dict(facts.case.groups.select("group", "desc").iter_rows())
-    own, members = described[call.group], set(facts.membership.members[call.group])
+    members = set(facts.membership.members[call.group])
     return tuple(
         other
         for other in facts.waits.pending
         if not other.lacking
         and members.isdisjoint(facts.membership.members[other.group])
-        and (described[other.group] != own or own in (None, "", "undefined"))
         and _of_unknown_members(facts, other)
     )
 

@@ -1,9 +1,12 @@
-"""Two groups of unknown members, and ranks that wait in a call of each, from one line: they may share members."""
+"""Two groups of unknown members, and ranks that wait in a call of each, from one line: they may share members, or be
+one group that ranks made at another place in the order of their groups."""
 
 from __future__ import annotations
 
 import msgspec
+import polars as pl
 
+from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.claims.in_words import waiting
@@ -35,24 +38,71 @@ def groups_that_may_share(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     numbers = sorted(facts.waits.pending.index(one) for one in (call, *others))
     calls = [facts.waits.pending[number] for number in numbers]
     whole = msgspec.structs.replace(wait_end, pending=tuple(numbers))
-    return Finding(
-        cause="order_inversion",
-        confidence="hypothesis",
-        sentence=told(
-            *(waiting(in_calls(facts, one)) for one in calls),
-            "All stand at one line, and who belongs to these groups is not recorded: ranks that belong to several may "
-            "have come to them in other orders, and each then waits for one that waits in the other group.",
+    named = {_described(facts, one) for one in calls}
+    return (
+        _made_at_another_place(facts, whole, calls)
+        if len(named) == 1
+        else _in_other_orders(facts, whole, calls)
+    )
+
+
+def _described(facts: Facts, call: Pending) -> str | int:
+    """What the program calls the group; groups that it gives no name are each their own."""
+    name = facts.case.groups.row(by_predicate=pl.col("group") == call.group, named=True)["desc"]
+    return call.group if name in (None, "", "undefined") else str(name)
+
+
+def _in_other_orders(facts: Facts, wait_end: WaitEnd, calls: list[Pending]) -> Finding:
+    return _finding(
+        facts,
+        wait_end,
+        calls,
+        "order_inversion",
+        "All stand at one line, and who belongs to these groups is not recorded: ranks that belong to several may have "
+        "come to them in other orders, and each then waits for one that waits in the other group.",
+        perhaps(
+            "skipped_collective",
+            "A member that does not show may have left a call out.",
+            decided_by="the source",
         ),
-        divergence=in_document.circle(facts, whole),
+    )
+
+
+def _made_at_another_place(facts: Facts, wait_end: WaitEnd, calls: list[Pending]) -> Finding:
+    """One name, and several groups: a group is known by how many were made before it. Where ranks make theirs in other
+    orders, each name is another group to each of them."""
+    most = max(calls, key=lambda call: len(call.waiting))
+    few = tuple(sorted(rank for call in calls if call is not most for rank in call.waiting))
+    name = _described(facts, most)
+    found = _finding(
+        facts,
+        wait_end,
+        calls,
+        "group_mismatch",
+        f"All stand at one line, in groups of one name, {name}, that are not one group, and who belongs to them is not "
+        "recorded. A group is known by how many were made before it: the ranks may have made theirs in other orders.",
+        perhaps(
+            "order_inversion",
+            "They may be several groups that share members, and be come to in other orders.",
+            decided_by="the source: which ranks each group is made of",
+        ),
+    )
+    return msgspec.structs.replace(found, culprits=few) if len(few) < len(most.waiting) else found
+
+
+def _finding(
+    facts: Facts, wait_end: WaitEnd, calls: list[Pending], cause: str, why: str, other: Alternative
+) -> Finding:
+    return Finding(
+        cause=cause,
+        confidence="hypothesis",
+        sentence=told(*(waiting(in_calls(facts, one)) for one in calls), why),
+        divergence=in_document.circle(facts, wait_end),
         location=lookup.location_of(facts, pending_row(facts, calls[0])),
         evidence=cited(*(pending_row(facts, one) for one in calls)),
         contradicted_by="a list of the members, in which no rank is in two of the groups",
         alternatives=(
-            perhaps(
-                "skipped_collective",
-                "A member that does not show may have left a call out.",
-                decided_by="the source",
-            ),
+            other,
             perhaps(
                 "network_stalled",
                 "If they share no member, the network may carry nothing.",

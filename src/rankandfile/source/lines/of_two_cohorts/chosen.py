@@ -29,6 +29,7 @@ from .barred import barred
 from .compared_ranks import divergences
 from .decided import decided
 from .filled_collection import attributes, filling_methods
+from .groups_in_order import made_in_order
 from .inside_framework import inside_framework
 from .items_behind import loops_behind
 from .one_call import argument, of_those_inside, together
@@ -49,6 +50,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
     if same is None and verdict.divergence is not None and verdict.divergence.kind == "cycle":
         # Of a circle any two that came from one place show in which order each went.
         same = next((divergence for divergence in found if _from_one_place(divergence)), None)
+    if verdict.cause == "group_mismatch" and first is not None and (made := made_in_order(search, first)):
+        return made
     if same is not None and verdict.family == "arguments":
         given = argument(search, verdict, same)
         reason = given.reason if given is not None else None

@@ -1,0 +1,48 @@
+"""Stacks that go through torch's Join, in which ranks that have a batch left call those that have none."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from rankandfile.model.case import Case
+from rankandfile.reason.lookup import Row
+from rankandfile.reason.waits.facts import WaitFacts
+from rankandfile.reason.waits.graph import Pending
+
+_JOIN = "torch/distributed/algorithms/join.py"
+
+
+def joined_stacks(case: Case, answering: bool = False) -> pl.Series:
+    """The stacks with a frame of it; `answering`: only those of who has no batch left, and not of who says it has."""
+    there = pl.col("file").cast(pl.String).str.ends_with(_JOIN)
+    if answering:
+        there &= pl.col("function") != "notify_join_context"
+    frames = case.frames.filter(there)["frame"]
+    through = pl.col("frames").list.eval(pl.element().is_in(frames.implode())).list.any()
+    return case.stacks.filter(through)["stack"]
+
+
+class Unanswered(NamedTuple):
+    """A call that ranks with a batch left made and that Join does not know."""
+
+    ended: tuple[int, ...]
+    others: tuple[int, ...]
+    answer: Row
+    due: Row
+
+
+def unanswered(facts: WaitFacts, call: Pending) -> Unanswered | None:
+    """Who has no batch left answers the others' calls from Join: all others made one thing there, and it another."""
+    there = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)
+    ended = there.filter(pl.col("stack").is_in(joined_stacks(facts.case, answering=True).implode()))
+    others = there.filter(~pl.col("rank").is_in(ended["rank"].implode()))
+    if not ended.height or others["terms"].n_unique() != 1 or {*ended["terms"]} & {*others["terms"]}:
+        return None
+    return Unanswered(
+        ended=tuple(sorted(ended["rank"].to_list())),
+        others=tuple(sorted(others["rank"].to_list())),
+        answer=ended.row(0, named=True),
+        due=others.row(0, named=True),
+    )
