@@ -246,11 +246,11 @@ from probe import speeds
 class Channels:
     def __init__(self, rank):
         self.groups = {}
-        for name in self.fastest_first(speeds(rank)):  # <-
+        for name in self.fastest_first(speeds(rank)):
             self.groups[name] = name
 
     def fastest_first(self, found):
-        return sorted(found, key=found.get)
+        return sorted(found, key=found.get)  # <-
 
     def mean(self, name, value):
         dist.all_reduce(value, group=self.groups[name])

@@ -107,9 +107,12 @@ def _only_exit(search: Search, place: SourcePlace) -> str:
 
 
 def guarded(search: Search, verdict: Verdict) -> FoundLine | None:
-    """The decision that lets only some ranks come to the place that the verdict names."""
+    """The decision that lets only some ranks come to the place that the verdict names. That a call before it may raise
+    is none, where nothing shows that it did."""
     place = said(search, verdict)
     for condition in deciding(place.function, place.line, "end") if place is not None else ():
+        if condition.kind == "call":
+            continue
         reason = search.why(place.function, condition) if place is not None else None
         if place is not None and reason is not None and reason.level == "varying":
             return FoundLine(place, condition.line, condition.text, reason, kind="place")
