@@ -204,3 +204,26 @@ def test_who_stands_in_the_call_waits_in_it() -> None:
 
 def test_torchs_own_recorder_does_not_depend_on_the_lock() -> None:
     assert blamed(best(holds_the_lock(format="pickle").stack(2, at(10), at(10), running=True))) == []
+
+
+def test_who_is_held_behind_its_own_last_call_of_that_line_has_not_gone_past_the_next() -> None:
+    """A frame is handed over after each step, and all report after each third: rank 2's queue is full."""
+    advance, report = (
+        Call(WORLD, "all_gather", 40, "world.py:20"),
+        Call(WORLD, "all_reduce", 1, "world.py:22"),
+    )
+    steps: list[Step] = [advance, advance, advance, report]
+    programs: dict[int, list[Step]] = {rank: [*loop(steps, 5), advance, advance] for rank in range(4)}
+    programs[2] = [*loop(steps, 5), advance, Stop()]
+    witnesses = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"), waited_s=700))
+    for rank in (0, 1, 3):
+        witnesses.stack(
+            rank,
+            [
+                ("all_gather", "/opt/torch/distributed/distributed_c10d.py", 3252),
+                *at(20, "step", "/workspace/world.py"),
+            ],
+        )
+    held = [("wait", "/usr/lib/python3.11/threading.py", 327), ("put", "/usr/lib/python3.11/queue.py", 140)]
+    verdict = best(witnesses.stack(2, [*held, *at(22, "step", "/workspace/world.py")]))
+    assert (verdict.cause, blamed(verdict)) == ("host_blocked", [2])

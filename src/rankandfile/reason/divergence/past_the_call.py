@@ -115,6 +115,9 @@ def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, looku
         # The call that both made last it made itself, perhaps from another arm of a test than its mate.
         last = facts.call_table.of_rank(rank).sort("record")["stack"].drop_nulls().tail(1).to_list()
         how = relation(facts.case, [*last, *stacks], due["stack"], stand.stack)
+        if stand.waits == "no" and last == [due["stack"]]:
+            # It is behind its own last call by that line, and held there by its host: no round need have come round.
+            return None
         if (
             how in ("after", "left")
             and depth is not None

@@ -70,8 +70,13 @@ def _as_many(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
 
 
 def _which_exact_cause(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
+    given, at = verdict.cause, said.location
     for cause in said.causes:
         verdict = _of_cause(verdict, cause)
+    supposed = at is not None and at.condition is not None and at.why_it_can_differ is None
+    if supposed and verdict.cause != given and verdict.confidence == "established":
+        # That this condition decided is likely; why it came out differently, and so what it means, nothing shows.
+        return msgspec.structs.replace(verdict, confidence="supported")
     return verdict
 
 

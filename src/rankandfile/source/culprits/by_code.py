@@ -75,6 +75,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     divergence = found.divergence
     if found.kind == "items" and found.singled and not _ON_ITS_RANK.off:
         return _who_has_more(verdict, found)
+    if found.kind == "callee" and found.singled and not _ON_ITS_RANK.off:
+        return _who_has_another_object(verdict, found)
     if found.kind == "barred" and divergence is not None and divergence.exact:
         return who_came_alone(verdict, found)
     if found.kind in ("left_loop", "stayed_in_loop", "fewer_items"):
@@ -250,6 +252,19 @@ def _who_has_more(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
         ranks=found.singled,
         doing=f"has other items than its peers, by {found.at}",
         sentence="The code decides it: a test on the rank puts more into what is gone over there.",
+    )
+
+
+def _who_has_another_object(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
+    """A test for a rank gives it an object of another class, and that makes a call where the others' makes none."""
+    of_the_rank = found.reason is not None and found.reason.source in ON_RANK
+    suspects = {one.rank for one in verdict.suspects}
+    if not of_the_rank or (suspects and suspects != {*found.singled}):
+        return None
+    return NamedByCode(
+        ranks=found.singled,
+        doing=f"has an object of another class, by {found.at}, which makes a call",
+        sentence="The code decides it: a test on the rank chooses the object, and on the others it makes no call.",
     )
 
 

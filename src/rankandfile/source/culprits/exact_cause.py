@@ -5,6 +5,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | the code shows | then it is |
 | --- | --- |
 | a handler swallowed what was raised in between | swallowed_exception |
+| what was looked up was not there, and the handler made a call for it | extra_collective, skipped_collective |
 | a handler in a loop had the same tried once more, and who caught it is in that | extra_collective |
 | a `with` swallowed what was raised inside of it | swallowed_exception |
 | a generator caught an exception, and its loop came to fewer items | swallowed_exception |
@@ -37,8 +38,8 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.source.dependence.syntax import ancestors, spans
-from rankandfile.source.lines.call_paths import first_unlike
+from rankandfile.source.dependence.syntax import ancestors, dotted, spans
+from rankandfile.source.lines.call_paths import Stop, first_unlike
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import SourcePlaces, in_loop
@@ -72,6 +73,7 @@ _THINGS = Heuristic(
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
 _CALLS = {"extra": "extra_collective", "skipped": "skipped_collective"}
 _WITHIN = ("inside", "logged", "put_off")
+_MISSED = ("KeyError", "IndexError", "LookupError", "AttributeError")
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
@@ -217,6 +219,19 @@ def _made_within(cause: str, found: FoundLine) -> str | None:
     return "extra_collective" if found.singled == found.divergence.culprit.members else "skipped_collective"
 
 
+def _on_a_miss(found: FoundLine) -> str | None:
+    """Who did not find something where it looked made a call for it, in the handler: that is no failure it kept."""
+    if found.decision is None:
+        return None
+    handler, ways = found.decision.condition.node, found.decision.branching
+    if not isinstance(handler, ast.ExceptHandler) or dotted(handler.type) not in _MISSED:
+        return None
+    for way, cause in ((ways.culprit, "extra_collective"), (ways.normal, "skipped_collective")):
+        if isinstance(way, Stop) and spans(handler, way.line):
+            return cause
+    return None
+
+
 def _shown(cause: str, found: FoundLine) -> str | None:
     if cause == "undetermined":
         return "order_inversion" if own_order(found) else None
@@ -230,7 +245,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         if _CAUGHT.off:
             return None
         if not found.tried_again:
-            return "swallowed_exception"
+            return _on_a_miss(found) or "swallowed_exception"
         return "extra_collective" if found.singled == found.divergence.culprit.members else None
     if found.kind == "dropped":
         return "swallowed_exception" if cause != "early_exit" and not _CAUGHT.off else None

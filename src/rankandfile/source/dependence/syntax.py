@@ -46,7 +46,7 @@ def loops_around(module: Module, node: ast.AST) -> list[ast.AST]:
     return [one for one in (node, *ancestors(module, node)) if isinstance(one, LOOPS)]
 
 
-def spans(node: ast.stmt | ast.expr, line: int) -> bool:
+def spans(node: ast.stmt | ast.expr | ast.ExceptHandler, line: int) -> bool:
     """Whether the line is one of the node's."""
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 

@@ -45,17 +45,24 @@ class Branching(Struct, frozen=True):
 
 
 def branchings(
-    before: CallPath, normal: CallPath | End, culprit: CallPath | End, reachability: Reachability
+    before: CallPath,
+    normal: CallPath | End,
+    culprit: CallPath | End,
+    reachability: Reachability,
+    anew: bool = False,
 ) -> list[Branching]:
-    """Those by which two ranks can have come from one call path to two others; the simplest first."""
+    """Those by which two ranks can have come from one call path to two others; the simplest first.
+
+    `anew`: who made the same call again came to its innermost loop anew, as the calls before tell.
+    """
     found: dict[Branching, None] = {}
     if not before:
         if normal != "end" and culprit != "end":
             found.update(dict.fromkeys(_entered(normal, culprit, 0, 0)))
             found.update(dict.fromkeys(_inside(normal, culprit, reachability)))
         return list(found)
-    for one, rounds_one in _moves(before, normal, reachability):
-        for other, rounds_other in _moves(before, culprit, reachability):
+    for one, rounds_one in _moves(before, normal, reachability, anew):
+        for other, rounds_other in _moves(before, culprit, reachability, anew):
             # A loop further out that came round for both is one thing to suppose, not two.
             together = one == other >= 0 and rounds_one and rounds_other
             rounds = max(rounds_one, rounds_other) if together else rounds_one + rounds_other
@@ -70,7 +77,9 @@ def _order(branching: Branching) -> tuple[bool, int, int]:
     return branching.guessed, branching.rounds, branching.depth if branching.guessed else -branching.depth
 
 
-def _moves(before: CallPath, to: CallPath | End, reachability: Reachability) -> Iterator[tuple[int, int]]:
+def _moves(
+    before: CallPath, to: CallPath | End, reachability: Reachability, new: bool
+) -> Iterator[tuple[int, int]]:
     """At which depth the rank moved on, and how many loops came round for it. -1: it left everything."""
     if to == "end":
         yield -1, 0
@@ -86,8 +95,13 @@ def _moves(before: CallPath, to: CallPath | End, reachability: Reachability) -> 
             yield rest, 0
             rest -= 1
     rounds = 1
+    ended = new and to == before
     for outer in range(rest, -1, -1):
         anew = reachability.loops(to[outer], _called(to, outer))
+        if anew and ended and reachability.only_loop(to[outer]):
+            # The innermost loop was over: that the next one came round is all that need be supposed.
+            ended = False
+            continue
         if anew and _entered_without(before, to, outer + 1, reachability):
             # A framework's loop comes round by itself: nothing need be supposed for that.
             own = to[outer].function.startswith(OPAQUE)

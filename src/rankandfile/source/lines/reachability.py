@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence.index import index_of
-from rankandfile.source.dependence.syntax import spans
+from rankandfile.source.dependence.syntax import LOOPS, spans
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import Graph, Node
 from rankandfile.source.flow.reach import between
@@ -48,6 +48,13 @@ class Reachability:
         if called is None or not names or names & {called, "apply"}:
             return False
         return not any(self._may_stand_for(place.function, call, called) for call in calls)
+
+    def only_loop(self, frame: Frame) -> bool:
+        """Whether one loop of the function goes over the frame's line, and no other around that."""
+        place = self._known(frame)
+        if place is None:
+            return False
+        return sum(isinstance(n, LOOPS) and spans(n, frame.line) for n in place.function.nodes) == 1
 
     def _may_stand_for(self, function: Function, call: ast.Call, called: str) -> bool:
         """The call itself runs what goes by another name: a function that was handed in, or one with a wrapper of the

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
-from rankandfile.source.dependence.syntax import of_a_dictionary
+from rankandfile.source.dependence.syntax import ancestors, of_a_dictionary
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import calls_on
@@ -22,7 +22,7 @@ from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words, 
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import Going, handed_out
 from rankandfile.source.lines.made_from import Entry, answers, enters
-from rankandfile.source.program.names import enclosing_class, method, resolve
+from rankandfile.source.program.names import Class, enclosing_class, method, resolve
 from rankandfile.source.program.places import SourcePlace, place_in
 
 from .items_behind import loop_of, loops_behind
@@ -74,6 +74,59 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
         if found.reason is not None and found.reason.level == "varying":
             return found
     return FoundLine(place, place.line, line, divergence=divergence, kind="callee", story=story)
+
+
+@heuristic(
+    "an object of another class",
+    "who is in a method that the others came by without a call has an object of another class, as a test chose it",
+)
+def another_object(search: Search, divergence: CodeDivergence) -> FoundLine | None:
+    """One side is in a method of an object, and the other came by the line that calls it: `curves.add(step)`, where
+    one has an object that writes, and the other one that keeps silent."""
+    sides = divergence.culprit, divergence.normal
+    depth = first_unlike(sides[0].path, sides[1].path)
+    if depth is None or len({side.path[depth][:2] for side in sides}) > 1:
+        return None
+    for side in sides:
+        if not _came_by(divergence.before, side.path, divergence.other_than(side).path, depth):
+            continue
+        place, callee, *_ = [*map(search.places.find, side.path[depth : depth + 2]), None, None]
+        if place is None or callee is None or not (place.known and callee.known) or not callee.function.owner:
+            continue
+        for call in calls_on(place, Stop(place.line, callee.function.name)):
+            method_of = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if method_of is None or resolve(place.function, call.func) is not None:
+                continue
+            entry = enters(search.program, place.function, method_of)
+            if entry is not None and _makes_one(entry, callee):
+                line = without_comment(place.module.lines[place.line - 1].strip())
+                story = (
+                    f"`{line}` ({place.at(place.line)}) calls {callee.function.qualname} on {ranks_in_words(side)}; "
+                    "on the others it makes no call."
+                )
+                return replace(at(entry, divergence, "callee"), story=story, singled=side.members)
+    return None
+
+
+def _makes_one(entry: Entry, callee: SourcePlace) -> bool:
+    """Whether upon that test an object of the method's class is made."""
+    own = enclosing_class(callee.function)
+    tests = [n for n in ancestors(entry.function.module, entry.node) if isinstance(n, (ast.If, ast.IfExp))]
+    if own is None or not entry.test or not tests:
+        return False
+    made = (resolve(entry.function, n.func) for n in ast.walk(tests[0]) if isinstance(n, ast.Call))
+    return any(isinstance(one, Class) and one.node is own.node for one in made)
+
+
+def _came_by(before: CallPath, there: CallPath, other: CallPath, depth: int) -> bool:
+    """Whether the other side has come by the line: it is further down the function, or round its loop once more."""
+    if (
+        depth >= len(before)
+        or before[depth][:2] != there[depth][:2]
+        or before[depth].line > there[depth].line
+    ):
+        return False
+    return other[depth].line > there[depth].line or other[depth].line <= before[depth].line
 
 
 def _items(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.lines.branchings import Branching, End, branchings
 from rankandfile.source.lines.call_paths import OPAQUE, CallPath, Frame
@@ -37,9 +38,29 @@ def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]
             return []
     normal: CallPath | End = qualified(search.places, divergence.normal.path) or "end"
     culprit: CallPath | End = qualified(search.places, divergence.culprit.path) or "end"
-    return branchings(
-        qualified(search.places, divergence.before), normal, culprit, Reachability(search.places)
-    )
+    before = qualified(search.places, divergence.before)
+    return branchings(before, normal, culprit, Reachability(search.places), _begins_anew(search, divergence))
+
+
+@heuristic("a loop begins anew", "calls of several sizes in turn tell where the loop that makes them begins")
+def _begins_anew(search: Search, divergence: CodeDivergence) -> bool:
+    """Whether the normal side's call is the first of its innermost loop again: a loop that makes one call for each of
+    several things, such as a model's parameters, makes them of the same sizes each time it is come to."""
+    call = divergence.normal.call
+    if call is None or call.shape is None or call.path != divergence.before:
+        return False
+    made = search.paths.calls(call.rank)
+    at = made.index(call)
+    first = at
+    while first and made[first - 1].path == call.path:
+        first -= 1
+    if not first and made[0].seq != 1:
+        # What came before is lost: where the loop began does not show.
+        return False
+    kinds = [(one.op, one.group, one.shape) for one in made[first : at + 1]]
+    begins = [nth for nth, kind in enumerate(kinds) if kind == kinds[0]]
+    period = begins[1] if len(begins) > 1 else 0
+    return period > 1 and begins == list(range(0, len(kinds), period)) and begins[-1] == len(kinds) - 1
 
 
 def qualified(places: SourcePlaces, path: CallPath) -> CallPath:

@@ -19,7 +19,7 @@ from rankandfile.source.lines.made_from import Entry, enters
 from rankandfile.source.program.places import SourcePlace
 
 from .again.run_again import run_again
-from .another_callee import another_callee, at
+from .another_callee import another_callee, another_object, at
 from .barred import barred
 from .logged_values import logged_values
 from .no_graph import no_graph
@@ -38,6 +38,7 @@ def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | No
         or nothing_new(search, divergence)
         or barred(search, divergence)
         or another_callee(search, divergence)
+        or another_object(search, divergence)
         or logged_values(search, divergence)
         or through_framework(search, divergence)
         or filled(search, divergence)

@@ -1,0 +1,153 @@
+"""Lines that decide away from where the ranks part: what object a rank was given, what it looked up in vain, and which
+of two loops, one in the other, was over."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from msgspec import structs
+from support.source.toy_runs import case_of, diagnosis_of, locate, located, place, play, tree, verdict_of
+
+from rankandfile.model.case import Case
+
+OBJECTS = """
+import torch.distributed as dist
+
+
+class Curves:
+    def add(self, n):
+        dist.all_gather(n)
+
+
+class Silent:
+    def add(self, n):
+        pass
+
+
+def curves_for(speaks):
+    if speaks:  # <-
+        return Curves()
+    return Silent()
+
+
+def main():
+    curves = curves_for(dist.get_rank() % 2 == 0)
+    for n in range(3):
+        dist.all_reduce(n)
+        BEFORE
+        curves.add(n)
+"""
+
+
+def test_whoever_was_given_an_object_that_makes_a_call_was_given_it_by_a_test() -> None:
+    run = play(4, train=OBJECTS.replace("BEFORE", "n += 1"))
+    given = structs.replace(verdict_of(run, 0, "rank_conditional"), culprits=[])
+    found = locate(case_of(run), diagnosis_of(given), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked
+    assert "on the others it makes no call" in found.sentence
+
+
+def test_who_has_not_come_to_the_line_yet_tells_nothing_of_its_object() -> None:
+    """Rank 0 left the call before it out; the others are in that, whatever object they have."""
+    run = play(4, train=OBJECTS.replace("BEFORE", "if dist.get_rank(): dist.broadcast(n, src=1)"))
+    found = located(run, 0)
+    assert place(found.location) != run.marked
+    assert "on the others it makes no call" not in found.sentence
+
+
+LOOKED_UP = """
+import torch.distributed as dist
+
+WORDS = {0: "a", 1: "b", 2: "a"}
+
+
+class Recent:
+    def __init__(self):
+        self.held = {"a": 1}
+
+    def table(self, key):
+        try:
+            return self.held[key]
+        except ERROR:
+            dist.all_gather(1)
+            self.held[key] = 2
+            return 2
+
+
+def main():
+    recent = Recent()
+    for n in range(3):
+        dist.all_reduce(n)
+        recent.table(WORDS[dist.get_rank()])
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"), [("KeyError", "extra_collective"), ("Exception", "swallowed_exception")]
+)
+def test_a_call_that_is_made_for_what_was_not_found_is_one_more_and_no_failure_kept(
+    error: str, cause: str
+) -> None:
+    run = play(train=LOOKED_UP.replace("ERROR", error))
+    given = verdict_of(run, 1, "rank_conditional")
+    assert locate(case_of(run), diagnosis_of(given), tree(run.files)).verdicts[0].cause == cause
+
+
+LOOPS = """
+import torch.distributed as dist
+
+
+def spent(n):
+    return n > 2 + 2 * (dist.get_rank() != 1)
+
+
+def rounds():
+    n = 0
+    while not spent(n):
+        yield n
+        n += 1
+
+
+def update(model):
+    for part in model.parameters():
+        dist.all_reduce(part)
+
+
+class Model:
+    def __init__(self, parts):
+        self.parts = parts
+
+    def parameters(self):
+        return self.parts
+
+
+def main():
+    model = Model(open("model.txt").read().split())
+    for n in rounds():  # <-
+        update(model)
+    dist.all_gather(0)
+"""
+
+
+def with_sizes(case: Case, sizes: list[int]) -> Case:
+    """The calls of each rank in these sizes, by turns."""
+    turns = pl.int_range(pl.len()).over("rank") % len(sizes)
+    calls = case.calls.with_columns(shape=turns.replace_strict(dict(enumerate(sizes))).cast(pl.UInt32))
+    return structs.replace(case, calls=calls)
+
+
+@pytest.mark.parametrize("sizes", [[5, 6, 7], [5]], ids=["of several sizes", "all of one size"])
+def test_a_loop_whose_sizes_begin_anew_was_over_for_all(sizes: list[int]) -> None:
+    text = LOOPS.replace('open("model.txt").read().split()', "[0, 1, 2]")
+    run = play(train=text)
+    run.files["train.py"] = run.files["train.py"].replace("[0, 1, 2]", 'open("model.txt").read().split()')
+    found = locate(
+        with_sizes(case_of(run), sizes),
+        diagnosis_of(verdict_of(run, 1, "rank_conditional")),
+        tree(run.files),
+    ).verdicts[0]
+    if len(sizes) > 1:
+        assert place(found.location) == run.marked
+    else:
+        # Which of the two loops was over does not show: nothing is said to be certain of it.
+        assert found.confidence != "established"
