@@ -73,8 +73,21 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
         return not awaits or any(members & set(lacking) for lacking in awaits)
 
     may_belong = {r for r in still if r not in members and r in unrecorded and may_be_owed(r)}
-    may_belong.update(rank for other in may_share_members(facts, call) for rank in other.waiting)
+    own = described(facts, call)
+    # Groups of one name are a family that shares nobody, or one group: neither has a member more.
+    may_belong.update(
+        rank
+        for other in may_share_members(facts, call)
+        if described(facts, other) != own
+        for rank in other.waiting
+    )
     return tuple(sorted(may_belong))
+
+
+def described(facts: Facts, call: Pending) -> str | int:
+    """What the program calls the call's group; groups that it gives no name are each their own."""
+    name = facts.case.groups.row(by_predicate=pl.col("group") == call.group, named=True)["desc"]
+    return call.group if name in (None, "", "undefined") else str(name)
 
 
 def may_share_members(facts: Facts, call: Pending) -> tuple[Pending, ...]:

@@ -4,7 +4,6 @@ one group that ranks made at another place in the order of their groups."""
 from __future__ import annotations
 
 import msgspec
-import polars as pl
 
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.model.sentence import told
@@ -20,7 +19,7 @@ from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
 
-from .all_joined import may_share_members
+from .all_joined import described, may_share_members
 
 
 @finder(precedence=295)
@@ -38,18 +37,12 @@ def groups_that_may_share(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     numbers = sorted(facts.waits.pending.index(one) for one in (call, *others))
     calls = [facts.waits.pending[number] for number in numbers]
     whole = msgspec.structs.replace(wait_end, pending=tuple(numbers))
-    named = {_described(facts, one) for one in calls}
+    named = {described(facts, one) for one in calls}
     return (
         _made_at_another_place(facts, whole, calls)
         if len(named) == 1
         else _in_other_orders(facts, whole, calls)
     )
-
-
-def _described(facts: Facts, call: Pending) -> str | int:
-    """What the program calls the group; groups that it gives no name are each their own."""
-    name = facts.case.groups.row(by_predicate=pl.col("group") == call.group, named=True)["desc"]
-    return call.group if name in (None, "", "undefined") else str(name)
 
 
 def _in_other_orders(facts: Facts, wait_end: WaitEnd, calls: list[Pending]) -> Finding:
@@ -73,7 +66,7 @@ def _made_at_another_place(facts: Facts, wait_end: WaitEnd, calls: list[Pending]
     orders, each name is another group to each of them."""
     most = max(calls, key=lambda call: len(call.waiting))
     few = tuple(sorted(rank for call in calls if call is not most for rank in call.waiting))
-    name = _described(facts, most)
+    name = described(facts, most)
     found = _finding(
         facts,
         wait_end,
