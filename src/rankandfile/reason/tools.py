@@ -27,7 +27,7 @@ from rankandfile.reason.divergence.habits import (
 from rankandfile.reason.divergence.joined import Unanswered, unanswered
 from rankandfile.reason.document import cited, cohort, diverged, not_come, perhaps
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.finders.all_joined import perhaps_members, unseen_member
+from rankandfile.reason.finders.all_joined import may_share_members, perhaps_members, unseen_member
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.finders.other_arguments import other_arguments
 from rankandfile.reason.finders.roots_differ import differently_named as differently_named

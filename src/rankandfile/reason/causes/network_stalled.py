@@ -18,6 +18,7 @@ from rankandfile.reason.toolbox import (
     cited,
     claims_at,
     lookup,
+    may_share_members,
     named_by_logs,
     on_hosts_alone,
     patience,
@@ -109,7 +110,7 @@ def _on_hosts(facts: Facts, call: Pending) -> Finding | None:
     contract = contract_of(lookup.op_of(facts, row))
     if len(inside) < len(members) or contract.agree in ("sums", "parts", "name"):
         return None
-    if perhaps_members(facts, call):
+    if perhaps_members(facts, call) or may_share_members(facts, call):
         return None
     # Without the dump of each they may have asked for different things; from different lines they have.
     lines = {(s.location.function, s.location.line) for s in inside}

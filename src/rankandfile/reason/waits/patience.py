@@ -20,6 +20,7 @@ _FEW_CALLS = 6
 _AT_LEAST_OF_FEW_NS = 10_000_000_000
 """What a rank has done so few times shows nobody how long it may take: the first data come, a file is opened; nor does
 a pause that a rank makes. Whoever watches a job (`raf run`) looks after as long a standstill as the person said."""
+_KNOWN_BY = 2
 
 
 class Patience(Enum):
@@ -100,14 +101,16 @@ def _somebody_pauses(facts: Facts) -> bool:
 
 
 def _came_here_before(rows: list[Row], facts: Facts) -> bool:
-    """Whether the way from the call before to this one was gone earlier, by any of those that wait: of work that is
-    done for the first time, as a checkpoint or tidying up at the end, no pause before it tells how long it takes."""
+    """Whether the way from the call before to this one was gone more than once, by any of those that wait: of work
+    that is done for the first time, as a checkpoint or tidying up at the end, no pause before it tells how long it
+    takes; and a way that was gone but once may have been gone without it."""
     ends = ["from_op", "from_path", "op", "path"]
     for row in rows:
         own = facts.call_table.of_rank(row["rank"]).select("record", "op", "path")
         ways = own.with_columns(from_op=pl.col("op").shift(), from_path=pl.col("path").shift())
         here = ways.filter(record=row["record"]).select(ends)
-        if ways.filter(pl.col("record") < row["record"]).join(here, on=ends, nulls_equal=True).height:
+        before = ways.filter(pl.col("record") < row["record"]).join(here, on=ends, nulls_equal=True)
+        if before.height >= _KNOWN_BY:
             return True
     return False
 
