@@ -261,3 +261,27 @@ def test_a_call_of_another_group_and_one_that_others_are_past_tell_nothing_of_wh
     # The root of a broadcast goes on at once: who receives may be in it still when others are in the next call.
     assert blamed(in_a_call_of_its_own([*BODY, SHARES], IN_SCATTER, EVERYONE)) == []
     assert blamed(in_a_call_of_its_own([SHARES, *BODY], IN_SCATTER, EVERYONE)) == [2]
+
+
+def test_whose_dump_is_lost_is_not_said_to_have_made_no_call() -> None:
+    """Rank 3 is in a call of its own; by its log it has not come to the one of all ranks that 0 and 1 wait in."""
+    groups = {**EVERYONE, "left": [0, 1], "right": [2, 3]}
+    part = {rank: Call("left" if rank < 2 else "right", "all_reduce", 32, "expert.py:9") for rank in range(4)}
+    programs: dict[int, list[Step]] = {rank: [*[part[rank], BODY[0]] * 5, part[rank]] for rank in range(4)}
+    for rank in (0, 1):
+        programs[rank] = [*programs[rank], BODY[0]]
+    programs[3] = [*programs[3][:-1], Stop()]
+    case = case_of(Job(groups, programs, backend="gloo"), lost=[3])
+    inferred = case.groups.with_columns(
+        members=pl.when(pl.col("name") == "right").then(pl.lit([2], pl.List(pl.Int32))).otherwise("members"),
+        members_from=pl.when(pl.col("group") > 0).then(pl.lit("inferred")).otherwise("members_from"),
+    )
+    inferred = inferred.cast({"members_from": case.groups["members_from"].dtype})
+    witnesses = Witnesses(replace(case, groups=inferred))
+    for rank in (0, 1):
+        witnesses.stack(rank, IN_ALL_REDUCE)
+    witnesses.stack(3, [("all_gather", C10D, 3300), ("resize", "/workspace/expert.py", 26)])
+    verdict = best(witnesses.answered(3, 5))
+    assert "no call at all" not in verdict.sentence and "may still be in" not in verdict.sentence
+    assert blamed(verdict) == [3]
+    assert "never issued the all_reduce at trainer.py:63" in verdict.sentence, verdict.sentence

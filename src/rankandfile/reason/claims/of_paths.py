@@ -49,12 +49,16 @@ def other_call(raw: Raw, claim: OtherCall) -> set[int]:
     same = made if row["stack"] is None else made.filter(pl.col("stack") == row["stack"])
     if set(there["rank"].to_list()) - set(same["rank"].to_list()):
         return set(made["rank"].to_list()) & ranks
-    # The others left no records: their watchdogs' lines are all there is to hold it against.
-    own, others = asked_by_record(raw, claim), asked_by_log(raw, claim)
+    # Where records lack the others, or the ways to their calls, their watchdogs' lines are all there is.
+    recorded, told = asked_by_record(raw, claim), asked_by_log(raw, claim)
+    asked = {
+        rank: one._replace(way=one.way or told[rank].way) if rank in told else one
+        for rank, one in {**told, **recorded}.items()
+    }
     return {
         rank
-        for rank in set(made["rank"].to_list()) & ranks & own.keys()
-        if any(_unlike(own[rank], one) for other, one in others.items() if other not in {*ranks, *own})
+        for rank in set(made["rank"].to_list()) & ranks & recorded.keys()
+        if any(_unlike(asked[rank], other) for of, other in asked.items() if of not in ranks)
     }
 
 

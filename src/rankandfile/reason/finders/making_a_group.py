@@ -20,6 +20,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.lookup import Row
 from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
@@ -46,6 +47,9 @@ def may_be_making_a_group(facts: Facts, wait_end: WaitEnd) -> bool:
 def _doubt(facts: Facts, wait_end: WaitEnd, call: Pending) -> _Doubt | None:
     if any(facts.call_table.of_rank(rank).height for rank in wait_end.ranks):
         return None
+    if {*wait_end.ranks} & {*absent_ranks(facts)} or any(_in_a_call(facts, rank) for rank in wait_end.ranks):
+        # That its calls are not here does not say that it made none.
+        return None
     if incomplete := _incomplete(facts):
         other = incomplete[0]
         words = (
@@ -60,6 +64,11 @@ def _doubt(facts: Facts, wait_end: WaitEnd, call: Pending) -> _Doubt | None:
         )
         return _Doubt(words, (lookup.last_call(facts, users[0], group), pending_row(facts, call)))
     return None
+
+
+def _in_a_call(facts: Facts, rank: int) -> bool:
+    stand = facts.hosts.get(rank)
+    return stand is not None and stand.activity in ("collective", "p2p", "backward")
 
 
 def _of_others(facts: Facts, wait_end: WaitEnd) -> list[int]:

@@ -93,6 +93,8 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     doing = (
         f"no call in flight; its last one was the {lookup.call_words(facts, last)}"
         if last
+        else "left no dump"
+        if {*culprits} & {*absent_ranks(facts)}
         else "made no call"
     )
     lost = set(absent_ranks(facts))

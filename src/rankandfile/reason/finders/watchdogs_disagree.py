@@ -43,11 +43,12 @@ _LEAVING = re.compile(
 
 @finder(precedence=170)
 def watchdogs_disagree(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    if wait_end.kind not in ("joined", "behind", "missing"):
+    if wait_end.kind not in ("joined", "behind", "missing", "absent"):
         return None
     for index in wait_end.pending:
         call = facts.waits.pending[index]
-        if call.slot is None:
+        if call.slot is None or (wait_end.kind == "absent" and not {*wait_end.ranks} <= {*call.unknown}):
+            # Of who has not come to a call, nobody asks what it wants there.
             continue
         # Some may have got past it, as a call of fewer elements does, and disagree in the one behind it.
         for slot in (call.slot, call.slot + 1):

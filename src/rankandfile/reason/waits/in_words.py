@@ -32,8 +32,11 @@ _HOST_BACKENDS = {"gloo"}
 
 
 def first_pending(facts: Facts, wait_end: WaitEnd) -> Pending | None:
-    """The call that a wait end is about: of those that end in it, the one that comes first in the program."""
+    """The call that a wait end is about: of those that end in it, the one that comes first in the program; of whoever
+    has not come, one of which that is proved."""
     calls = [facts.waits.pending[i] for i in wait_end.pending]
+    if wait_end.kind == "absent":
+        calls = [call for call in calls if {*call.lacking} & {*wait_end.ranks}] or calls
     if not calls:
         return None
     numbered = [c for c in calls if c.slot is not None]

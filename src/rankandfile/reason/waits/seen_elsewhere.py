@@ -39,8 +39,8 @@ def seen_elsewhere(facts: Facts, call: Pending, told: Collection[Request]) -> li
         return []
     lost = {*absent_ranks(facts)} & {*facts.membership.members[call.group]} - {c.rank for c in told}
     seen = (facts.hosts[rank] for rank in ways_to_waits(facts.case, facts.hosts, sorted(lost)))
-    # Where all others wait in this one call, whichever call it is in lacks them.
-    alone = {*call.waiting} >= {*range(facts.case.world_size or 0)} - lost
+    # Where all others wait in calls that nobody makes from its line, whichever call it is in lacks them.
+    alone = facts.waits.of_rank.keys() >= {*range(facts.case.world_size or 0)} - lost
     asked = (_request(facts, call, stand, alone) for stand in seen if known(stand))
     return [one for one in asked if one is not None]
 

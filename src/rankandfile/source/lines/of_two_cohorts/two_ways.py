@@ -42,7 +42,9 @@ def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]
     return branchings(before, normal, culprit, Reachability(search.places), _begins_anew(search, divergence))
 
 
-@heuristic("a loop begins anew", "calls of several sizes in turn tell where the loop that makes them begins")
+@heuristic(
+    "a loop begins anew", "calls of several sizes, over and over, tell where the loop that makes them begins"
+)
 def _begins_anew(search: Search, divergence: CodeDivergence) -> bool:
     """Whether the normal side's call is the first of its innermost loop again: a loop that makes one call for each of
     several things, such as a model's parameters, makes them of the same sizes each time it is come to."""
