@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import polars as pl
 import pytest
 from msgspec.structs import replace
@@ -237,6 +239,7 @@ def in_a_call_of_its_own(body: list[Step], frames: list[Frame], groups: dict[str
 
 EVERYONE = {WORLD: [0, 1, 2, 3]}
 IN_METRICS: list[Frame] = [("all_gather", C10D, 3300), ("gathered", "/workspace/metrics.py", 11)]
+IN_METRICS_NEW: list[Frame] = [("all_gather", C10D, 3300), ("sizes", "/workspace/metrics.py", 77)]
 IN_SCATTER: list[Frame] = [("broadcast", C10D, 3151), ("share", "/workspace/weights.py", 7)]
 SHARES = Call(WORLD, "broadcast", 8, "weights.py:7")
 
@@ -249,15 +252,20 @@ def test_whose_dump_is_lost_is_in_the_call_in_which_its_stack_stands(frames: lis
     assert verdict.divergence is not None and verdict.divergence.seq == 9
 
 
-def test_whoever_leaves_by_a_context_manager_left_early() -> None:
+def test_whoever_leaves_by_a_context_manager_of_the_whole_program_left_early() -> None:
     leaving: list[Frame] = [("barrier", C10D, 5356), ("__exit__", "/workspace/session.py", 38)]
+    around: list[Frame] = [(f"step{n}", "/workspace/steps.py", n) for n in range(3)]
     assert in_a_call_of_its_own(BODY, leaving, EVERYONE).cause == "early_exit"
+    # A timer's is left at each step.
+    assert in_a_call_of_its_own(BODY, [*leaving, *around], EVERYONE).cause == "extra_collective"
 
 
 def test_a_call_of_another_group_and_one_that_others_are_past_tell_nothing_of_whose_dump_is_lost() -> None:
     pairs = {**EVERYONE, "pair": [0, 1, 2, 3]}
     in_pairs: list[Step] = [BODY[0], Call("pair", "all_gather", 8, "metrics.py:11")]
     assert blamed(in_a_call_of_its_own(in_pairs, IN_METRICS, pairs)) == []
+    # A call that nobody else made may be of a smaller group, whose other member left it out.
+    assert blamed(in_a_call_of_its_own(BODY, IN_METRICS_NEW, {**EVERYONE, "pair": [0, 2]})) == []
     # The root of a broadcast goes on at once: who receives may be in it still when others are in the next call.
     assert blamed(in_a_call_of_its_own([*BODY, SHARES], IN_SCATTER, EVERYONE)) == []
     assert blamed(in_a_call_of_its_own([SHARES, *BODY], IN_SCATTER, EVERYONE)) == [2]
@@ -285,3 +293,20 @@ def test_whose_dump_is_lost_is_not_said_to_have_made_no_call() -> None:
     assert "no call at all" not in verdict.sentence and "may still be in" not in verdict.sentence
     assert blamed(verdict) == [3]
     assert "never issued the all_reduce at trainer.py:63" in verdict.sentence, verdict.sentence
+
+
+def test_a_stack_of_before_tells_nothing_of_the_call() -> None:
+    """Rank 2 died since somebody looked; or its log counts calls behind the one that the others wait in."""
+
+    def after(tell: Callable[[Witnesses], object]) -> Verdict:
+        programs = {rank: [*loop(BODY, 4), BODY[0]] for rank in range(4)}
+        programs[2] = [*loop(BODY, 4), Stop()]
+        witnesses = Witnesses(case_of(Job(EVERYONE, programs), lost=[2]))
+        for rank in (0, 1, 3):
+            witnesses.stack(rank, IN_ALL_REDUCE)
+        tell(witnesses.stack(2, IN_METRICS))
+        return best(witnesses)
+
+    assert "metrics.py:11" in after(lambda _: None).sentence
+    assert after(lambda w: w.exit(2, "SIGKILL")).cause == "killed"
+    assert "metrics.py:11" not in after(lambda w: w.answered(2, 12)).sentence

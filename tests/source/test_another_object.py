@@ -129,6 +129,36 @@ def main():
 """
 
 
+STEPS = """
+import torch.distributed as dist
+
+HELD = {0: "a", 2: "c"}
+
+
+def step(key):
+    held = HELD[key]
+    dist.broadcast(held, src=0)
+    return held
+
+
+def main():
+    for n in range(3):
+        dist.all_reduce(n)
+        try:
+            step(dist.get_rank() if n else 0)
+        except KeyError:
+            dist.all_gather(n)
+"""
+
+
+def test_a_failure_in_the_midst_of_a_step_is_one_that_was_kept() -> None:
+    run = play(train=STEPS)
+    given = verdict_of(run, 1, "rank_conditional")
+    assert (
+        locate(case_of(run), diagnosis_of(given), tree(run.files)).verdicts[0].cause == "swallowed_exception"
+    )
+
+
 def with_sizes(case: Case, sizes: list[int]) -> Case:
     """The calls of each rank in these sizes, by turns."""
     turns = pl.int_range(pl.len()).over("rank") % len(sizes)

@@ -665,6 +665,8 @@ def test_a_group_that_is_not_found_is_looked_for_where_it_comes_out_as_none() ->
 
 def test_a_group_of_a_table_that_a_loop_in_an_own_order_filled_is_decided_there() -> None:
     run = play(probe=PROBE, channels=CHANNELS, train=IN_CHANNELS)
+    made = "self.groups[name] = dist.new_group([0, 1, 2])"
+    run.files["channels.py"] = run.files["channels.py"].replace("self.groups[name] = name", made)
     given = structs.replace(in_a_circle(run), cause="group_mismatch")
     assert (
         place(locate(case_of(run), diagnosis_of(given), tree(run.files)).verdicts[0].location) == run.marked

@@ -539,6 +539,7 @@ def test_groups_that_do_different_things_or_share_nobody_tell_of_no_order(what: 
 def test_groups_of_one_name_may_be_one_group_that_few_made_at_another_place() -> None:
     verdict = of_two_teams(family=True)
     assert (verdict.cause, verdict.confidence) == ("group_mismatch", "hypothesis")
+    # A group of one rank alone is none of a family.
     assert [one.rank for one in verdict.suspects] == [2]
     assert "groups of one name, team-en" in verdict.sentence
     assert {one.cause for one in verdict.alternatives} == {"order_inversion", "network_stalled"}

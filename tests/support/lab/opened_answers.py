@@ -38,7 +38,10 @@ LOST = {
         "round-8b/case-03: condition",
     ],
     # The files of round-3a bear the times of a copy, made when it was packed: they tell of no standstill.
+    # A way that was gone but once tells no usual time of it: who is named in practice-20b's and 25c's is a suspect.
     "dumps only": [
+        *(f"practice-20b/case-05: {question}" for question in ("culprits", "call")),
+        *(f"practice-25c/case-01: {question}" for question in ("culprits", "call")),
         EARLIER,
         *ONE_AGAINST_TWO,
         "round-3a/a08-weather-pipeline: hang",
@@ -52,7 +55,10 @@ LOST = {
     # Of round-9a's case-04 an innocent rank was named with the cause.
     # Of practice-17a's case-02, and of practice-20b's case-03, innocent ranks were named, at the right line.
     # Of practice-21b's case-03 the cause is right now: that its two threads came the other way round, in two calls.
+    # Of practice-10a's case-11 and 25d's case-01 the culprit is named now, by the call that it provably did not make.
     "culprit's dump lost": [
+        *(f"practice-10a/case-11: {question}" for question in ("file", "line", "condition")),
+        "practice-25d/case-01: file",
         "practice-21b/case-03: call",
         *(f"practice-20b/case-03: {question}" for question in ("line", "condition")),
         *(f"practice-17a/case-02: {question}" for question in ("file", "line", "condition")),

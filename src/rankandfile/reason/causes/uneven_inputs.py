@@ -1,6 +1,6 @@
 """Found in the source: the loop over a rank's own share of the data ended, and nothing else differs.
 
-By the calls alone where a rank answers the others from torch's Join: whoever stands there has no batch left.
+By the calls alone where a rank answers the others from torch's Join, where whoever has no batch left stands.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rankandfile.reason.toolbox import (
     diverged,
     lookup,
     of_call,
+    perhaps,
     unanswered,
     waiting_sentence,
 )
@@ -69,7 +70,7 @@ The call that ends the loop on one rank is the loader's, not a decision of the p
 
 @finder(precedence=25)
 def answers_from_join(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    """Who has no batch left answers the others' calls from there, those that it knows of: they made another one."""
+    """Who is out of the loop under Join answers the others' calls, those that it knows of: they made another one."""
     if wait_end.kind != "mismatched":
         return None
     for index in wait_end.pending:
@@ -86,13 +87,13 @@ def _finding(facts: Facts, wait_end: WaitEnd, group: int, found: Unanswered) -> 
         cause="uneven_inputs",
         confidence="supported",
         sentence=told(
-            f"{upper(ranks_words(ended))} {verb(ended, 'has', 'have')} no batch left, and "
-            f"{verb(ended, 'answers', 'answer')} from torch's Join those calls of the others that it knows. "
+            f"{upper(ranks_words(ended))} {verb(ended, 'is', 'are')} at the end of torch's Join, as who has no batch "
+            f"left, and {verb(ended, 'answers', 'answer')} from there those calls of the others that it knows. "
             f"{upper(ranks_words(others))} made the {lookup.call_words(facts, found.due)}, which it does not answer.",
             waiting_sentence(facts, wait_end, ended),
         ),
         culprits=ended,
-        doing=dict.fromkeys(ended, "ran out of data, and is at the end of torch's Join"),
+        doing=dict.fromkeys(ended, "at the end of torch's Join, as who has no batch left"),
         divergence=diverged(
             facts,
             group,
@@ -107,4 +108,12 @@ def _finding(facts: Facts, wait_end: WaitEnd, group: int, found: Unanswered) -> 
         location=lookup.location_of(facts, found.due),
         evidence=cited(found.due, found.answer),
         contradicted_by="a batch that these ranks had still to come to",
+        alternatives=(
+            perhaps(
+                "early_exit",
+                f"{upper(ranks_words(ended))} may have left the loop under Join with batches left.",
+                ended,
+                decided_by="the source: what else ends that loop",
+            ),
+        ),
     )

@@ -7,10 +7,11 @@ from typing import Any
 import polars as pl
 
 from rankandfile.model.claims import InCall, Issued, Joined, NeverIssued, OfCall, Unseen, ranks_of
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.divergence.code_paths import stack_of
 
 from .raw import Raw, Row
-from .seen import last_seen, seen_at
+from .seen import called_in, last_seen, seen_at
 
 
 def _numbered(raw: Raw, claim: OfCall) -> tuple[Row | None, pl.DataFrame] | None:
@@ -58,17 +59,16 @@ def _waits_by_log(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
 
 
 def _in_its_last(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:
-    """Those whose log counts so many calls and no more, and who stood within torch when somebody looked last."""
+    """Those whose log counts so many calls and no more, the last of them not done, and who stood in a collective when
+    somebody looked last."""
     if claim.op is not None or claim.seq is None or not ranks:
         return set()
-    lines = (
-        raw.told(claim, ranks).group_by("rank").agg(pl.max_horizontal("enqueued", "seq").max().alias("far"))
-    )
-    at_it = set(lines.filter(pl.col("far") == claim.seq)["rank"].to_list())
-    last, frames = last_seen(raw.case), raw.case.frames
-    inner = raw.case.stacks.select("stack", frame=pl.col("frames").list.first())
-    in_torch = inner.join(frames.filter("is_torch"), on="frame")["stack"].to_list()
-    return {rank for rank in at_it if last.get(rank) in in_torch}
+    far, done = pl.max_horizontal("enqueued", "seq").max(), pl.col("completed").max()
+    lines = raw.told(claim, ranks).group_by("rank").agg(far.alias("far"), done)
+    open_ = (pl.col("far") == claim.seq) & (pl.col("completed").fill_null(-1) < claim.seq)
+    last = last_seen(raw.case)
+    ops = {r: called_in(raw.case, last[r]) for r in lines.filter(open_)["rank"].to_list() if r in last}
+    return {rank for rank, names in ops.items() if any(contract_of(op).agree != "name" for op in names)}
 
 
 def _logged_another(raw: Raw, claim: OfCall, ranks: set[int]) -> set[int]:

@@ -34,11 +34,16 @@ class Unanswered(NamedTuple):
 
 
 def unanswered(facts: WaitFacts, call: Pending) -> Unanswered | None:
-    """Who has no batch left answers the others' calls from Join: all others made one thing there, and it another."""
+    """Who has no batch left answers the others' calls from Join: all others that came made one thing there, and all
+    that answer another."""
     there = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)
     ended = there.filter(pl.col("stack").is_in(joined_stacks(facts.case, answering=True).implode()))
     others = there.filter(~pl.col("rank").is_in(ended["rank"].implode()))
-    if not ended.height or others["terms"].n_unique() != 1 or {*ended["terms"]} & {*others["terms"]}:
+    if (
+        ended["terms"].n_unique() != 1
+        or others["terms"].n_unique() != 1
+        or {*ended["terms"]} & {*others["terms"]}
+    ):
         return None
     return Unanswered(
         ended=tuple(sorted(ended["rank"].to_list())),

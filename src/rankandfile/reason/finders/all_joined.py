@@ -74,7 +74,7 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
 
     may_belong = {r for r in still if r not in members and r in unrecorded and may_be_owed(r)}
     own = described(facts, call)
-    # Groups of one name are a family that shares nobody, or one group: neither has a member more.
+    # Groups of one name are mostly a family that shares nobody; what else they may be, `groups_that_may_share` says.
     may_belong.update(
         rank
         for other in may_share_members(facts, call)

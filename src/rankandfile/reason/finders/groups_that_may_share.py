@@ -72,15 +72,17 @@ def _made_at_another_place(facts: Facts, wait_end: WaitEnd, calls: list[Pending]
         wait_end,
         calls,
         "group_mismatch",
-        f"All stand at one line, in groups of one name, {name}, that are not one group, and who belongs to them is not "
-        "recorded. A group is known by how many were made before it: the ranks may have made theirs in other orders.",
+        f"All stand at one line, in groups of one name, {name}, and who belongs to them is not recorded. They may be a "
+        "family of groups, of which the network carries nothing; or one group: a group is known by how many were made "
+        "before it, and the ranks may have made theirs in other orders.",
         perhaps(
             "order_inversion",
             "They may be several groups that share members, and be come to in other orders.",
             decided_by="the source: which ranks each group is made of",
         ),
     )
-    return msgspec.structs.replace(found, culprits=few) if len(few) < len(most.waiting) else found
+    # No family has a group of one rank alone.
+    return msgspec.structs.replace(found, culprits=few) if len(few) == 1 < len(most.waiting) else found
 
 
 def _finding(

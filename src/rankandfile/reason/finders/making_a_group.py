@@ -48,7 +48,7 @@ def _doubt(facts: Facts, wait_end: WaitEnd, call: Pending) -> _Doubt | None:
     if any(facts.call_table.of_rank(rank).height for rank in wait_end.ranks):
         return None
     if {*wait_end.ranks} & {*absent_ranks(facts)} or any(_in_a_call(facts, rank) for rank in wait_end.ranks):
-        # That its calls are not here does not say that it made none.
+        # That its calls are not here does not say that it made none; and who stands in a call makes no group.
         return None
     if incomplete := _incomplete(facts):
         other = incomplete[0]

@@ -93,8 +93,6 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     doing = (
         f"no call in flight; its last one was the {lookup.call_words(facts, last)}"
         if last
-        else "left no dump"
-        if {*culprits} & {*absent_ranks(facts)}
         else "made no call"
     )
     lost = set(absent_ranks(facts))
@@ -111,7 +109,7 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         assumed=AFTER_NEW_WORK if new_work else "",
         sentence=told(sentence, waiting_sentence(facts, wait_end, culprits, named=True)),
         culprits=culprits,
-        doing=dict.fromkeys(culprits, doing),
+        doing={rank: "left no complete dump" if rank in lost else doing for rank in culprits},
         divergence=None if new_work else not_come(facts, call, row, culprits, call.waiting),
         location=lookup.location_of(facts, row),
         evidence=tuple(dict.fromkeys(ids)),

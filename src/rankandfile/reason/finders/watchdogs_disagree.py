@@ -35,10 +35,10 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 from .goes_on import GoesOn, goes_on
 
+#: So many frames have a program's main function and what that calls: the module's, its own, and that.
+_OF_MAIN = 3
 _ONE_MORE_OR_LESS = ("skipped_collective", "extra_collective")
-_LEAVING = re.compile(
-    r"__a?exit__|shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE
-)
+_LEAVING = re.compile(r"shut_?down|tear_?down|destroy|clean_?up|finali[sz]e|finish|leave", re.IGNORECASE)
 
 
 @finder(precedence=170)
@@ -48,7 +48,7 @@ def watchdogs_disagree(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     for index in wait_end.pending:
         call = facts.waits.pending[index]
         if call.slot is None or (wait_end.kind == "absent" and not {*wait_end.ranks} <= {*call.unknown}):
-            # Of who has not come to a call, nobody asks what it wants there.
+            # Who has not come asks for nothing there: only where that is not known, its stack may tell.
             continue
         # Some may have got past it, as a call of fewer elements does, and disagree in the one behind it.
         for slot in (call.slot, call.slot + 1):
@@ -155,12 +155,18 @@ def _cause(facts: Facts, call: Pending, normal: list[Request], others: list[Requ
         return "extra_collective"
     place = others[0].place
     if how == "new" and place is not None:
-        return "early_exit" if _LEAVING.search(place.function) else "extra_collective"
+        return "early_exit" if _leaves(others[0], place.function) else "extra_collective"
     # Of whoever tells no line it is not known that it came from another one: what is seen is what it asked for.
     same_line = normal[0].asked[0] == others[0].asked[0] and (
         normal[0].site == others[0].site or (how == "new" and place is None)
     )
     return "size_mismatch" if same_line else "different_collective"
+
+
+def _leaves(claim: Request, function: str) -> bool:
+    """By its name; or out of a context manager that the program's main function has around all that it does."""
+    outermost = len(claim.way) <= _OF_MAIN and function in ("__exit__", "__aexit__")
+    return outermost or _LEAVING.search(function) is not None
 
 
 def _one_call(normal: Request, other: Request) -> bool:

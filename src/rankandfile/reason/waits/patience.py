@@ -21,6 +21,7 @@ _AT_LEAST_OF_FEW_NS = 10_000_000_000
 """What a rank has done so few times shows nobody how long it may take: the first data come, a file is opened; nor does
 a pause that a rank makes. Whoever watches a job (`raf run`) looks after as long a standstill as the person said."""
 _KNOWN_BY = 2
+"""So often a way must have been gone to tell how long it takes."""
 
 
 class Patience(Enum):
@@ -103,7 +104,7 @@ def _somebody_pauses(facts: Facts) -> bool:
 def _came_here_before(rows: list[Row], facts: Facts) -> bool:
     """Whether the way from the call before to this one was gone more than once, by any of those that wait: of work
     that is done for the first time, as a checkpoint or tidying up at the end, no pause before it tells how long it
-    takes; and a way that was gone but once may have been gone without it."""
+    takes; and what some rounds do and others not, one round before may not have done."""
     ends = ["from_op", "from_path", "op", "path"]
     for row in rows:
         own = facts.call_table.of_rank(row["rank"]).select("record", "op", "path")

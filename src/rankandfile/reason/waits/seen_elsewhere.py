@@ -23,6 +23,7 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.from_stacks.kinds import kind_of, known
 
+from .ended_ranks import died_first
 from .graph import Pending
 from .patience import Patience, patience
 from .seen_waiting import ways_to_waits
@@ -38,15 +39,34 @@ def seen_elsewhere(facts: Facts, call: Pending, told: Collection[Request]) -> li
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return []
     lost = {*absent_ranks(facts)} & {*facts.membership.members[call.group]} - {c.rank for c in told}
-    seen = (facts.hosts[rank] for rank in ways_to_waits(facts.case, facts.hosts, sorted(lost)))
-    # Where all others wait in calls that nobody makes from its line, whichever call it is in lacks them.
-    alone = facts.waits.of_rank.keys() >= {*range(facts.case.world_size or 0)} - lost
-    asked = (_request(facts, call, stand, alone) for stand in seen if known(stand))
+    in_it = sorted(rank for rank in lost if not _further_on(facts, call, rank))
+    seen = (facts.hosts[rank] for rank in ways_to_waits(facts.case, facts.hosts, in_it))
+    world, waiting = facts.case.world_size, {claim.rank for claim in told}
+    all_wait = world is not None and facts.waits.of_rank.keys() >= {*range(world)} - lost
+    asked = (
+        _request(facts, call, stand, all_wait and _lacks_them(facts, call, stand.rank, waiting))
+        for stand in seen
+        if known(stand)
+    )
     return [one for one in asked if one is not None]
 
 
+def _lacks_them(facts: Facts, call: Pending, rank: int, waiting: set[int]) -> bool:
+    """Whether whichever call it is in lacks those that wait: each group that it may be in has all of them."""
+    members, unsure = facts.membership.members, facts.membership.unsure
+    others = [g for g in members if g != call.group and (rank in members[g] or g in unsure)]
+    return all(waiting <= {*members[group]} for group in others)
+
+
+def _further_on(facts: Facts, call: Pending, rank: int) -> bool:
+    """Its log counts calls behind this one; or its process is gone, and its stack is of a time before."""
+    came = facts.standing.filter(group=call.group, rank=rank)["last"].max()
+    return died_first(facts.accounts, rank) or (isinstance(came, int) and came > (call.slot or 0))
+
+
 def _request(facts: Facts, call: Pending, stand: Stand, alone: bool) -> Request | None:
-    """What it asks for; None where its call may be one of another group, or one that others are past already."""
+    """What it asks for; None where its call may be one of another group, or one that others are past already. `alone`:
+    all others wait, and whichever call it is in lacks them."""
     there = _recorded_at(facts, stand)
     if there.height and set(there["group"].to_list()) != {call.group}:
         return None
@@ -59,7 +79,7 @@ def _request(facts: Facts, call: Pending, stand: Stand, alone: bool) -> Request 
 
 
 def _of_several_groups(facts: Facts) -> bool:
-    return bool(facts.code.makes_groups) or facts.call_table.calls["group"].n_unique() > 1
+    return bool(facts.code.makes_groups) or facts.case.groups.height > 1
 
 
 def _recorded_at(facts: Facts, stand: Stand) -> pl.DataFrame:

@@ -42,6 +42,8 @@ from rankandfile.source.dependence.syntax import ancestors, dotted, spans
 from rankandfile.source.lines.call_paths import Stop, first_unlike
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class, resolve
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
 from .arms import made_one_more
@@ -73,7 +75,7 @@ _THINGS = Heuristic(
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
 _CALLS = {"extra": "extra_collective", "skipped": "skipped_collective"}
 _WITHIN = ("inside", "logged", "put_off")
-_MISSED = ("KeyError", "IndexError", "LookupError", "AttributeError")
+_MISSED = ("KeyError", "IndexError", "LookupError")
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 
@@ -219,12 +221,22 @@ def _made_within(cause: str, found: FoundLine) -> str | None:
     return "extra_collective" if found.singled == found.divergence.culprit.members else "skipped_collective"
 
 
+def _looks_up(function: Function, handler: ast.ExceptHandler) -> bool:
+    """Whether all that is tried is to look something up, in one statement that calls nothing of the program."""
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    tried = next(iter(ancestors(function.module, handler)), None)
+    body = getattr(tried, "body", [])
+    calls = [n for one in body for n in ast.walk(one) if isinstance(n, ast.Call)]
+    own = any(isinstance(resolve(function, call.func), Function | Class) for call in calls)
+    return len(body) == 1 and not own and all(dotted(one) in _MISSED for one in types)
+
+
 def _on_a_miss(found: FoundLine) -> str | None:
     """Who did not find something where it looked made a call for it, in the handler: that is no failure it kept."""
     if found.decision is None:
         return None
     handler, ways = found.decision.condition.node, found.decision.branching
-    if not isinstance(handler, ast.ExceptHandler) or dotted(handler.type) not in _MISSED:
+    if not isinstance(handler, ast.ExceptHandler) or not _looks_up(found.decision.place.function, handler):
         return None
     for way, cause in ((ways.culprit, "extra_collective"), (ways.normal, "skipped_collective")):
         if isinstance(way, Stop) and spans(handler, way.line):

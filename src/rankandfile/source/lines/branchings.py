@@ -53,7 +53,7 @@ def branchings(
 ) -> list[Branching]:
     """Those by which two ranks can have come from one call path to two others; the simplest first.
 
-    `anew`: who made the same call again came to its innermost loop anew, as the calls before tell.
+    `anew`: who made the same call again may have come to its innermost loop anew, as the calls before tell.
     """
     found: dict[Branching, None] = {}
     if not before:
@@ -99,8 +99,9 @@ def _moves(
     for outer in range(rest, -1, -1):
         anew = reachability.loops(to[outer], _called(to, outer))
         if anew and ended and reachability.only_loop(to[outer]):
-            # The innermost loop was over: that the next one came round is all that need be supposed.
+            # Was the innermost loop over, the next one came round: one thing to suppose, as that this one did.
             ended = False
+            yield outer, rounds
             continue
         if anew and _entered_without(before, to, outer + 1, reachability):
             # A framework's loop comes round by itself: nothing need be supposed for that.

@@ -46,12 +46,14 @@ def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]
     "a loop begins anew", "calls of several sizes, over and over, tell where the loop that makes them begins"
 )
 def _begins_anew(search: Search, divergence: CodeDivergence) -> bool:
-    """Whether the normal side's call is the first of its innermost loop again: a loop that makes one call for each of
-    several things, such as a model's parameters, makes them of the same sizes each time it is come to."""
+    """Whether the normal side's call may be the first of its innermost loop again: a loop that makes one call for each
+    of several things, such as a model's parameters, makes them of the same sizes each time it is come to."""
     call = divergence.normal.call
     if call is None or call.shape is None or call.path != divergence.before:
         return False
     made = search.paths.calls(call.rank)
+    if call not in made:
+        return False
     at = made.index(call)
     first = at
     while first and made[first - 1].path == call.path:
@@ -62,7 +64,8 @@ def _begins_anew(search: Search, divergence: CodeDivergence) -> bool:
     kinds = [(one.op, one.group, one.shape) for one in made[first : at + 1]]
     begins = [nth for nth, kind in enumerate(kinds) if kind == kinds[0]]
     period = begins[1] if len(begins) > 1 else 0
-    return period > 1 and begins == list(range(0, len(kinds), period)) and begins[-1] == len(kinds) - 1
+    over_and_over = all(kind == kinds[nth % period] for nth, kind in enumerate(kinds)) if period else False
+    return period > 1 and over_and_over and begins[-1] == len(kinds) - 1
 
 
 def qualified(places: SourcePlaces, path: CallPath) -> CallPath:
