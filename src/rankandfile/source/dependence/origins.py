@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.program.modules import Program
 from rankandfile.source.registry.entry import Source
 from rankandfile.source.registry.python import JOB_VARIABLES, RANK_VARIABLES
 
 from .assignments import Definition
 from .frame import Frame
+from .index import index_of
 from .syntax import argument, constant, text
 from .value import UNIFORM, UNKNOWN, Link, Value
 
@@ -22,6 +24,8 @@ def here(kind: str, words: str, e: ast.AST, frame: Frame, axes: frozenset[str] =
 
 def from_table(source: Source, e: ast.expr, frame: Frame) -> Value:
     """What the registry says of a call or a property."""
+    if source.unless and _has_a_word(frame.function.module.program, source.unless):
+        return UNKNOWN
     axes: set[str] = set()
     if source.along.startswith("="):
         axes.add(source.along[1:])
@@ -32,6 +36,10 @@ def from_table(source: Source, e: ast.expr, frame: Frame) -> Value:
     if axes:
         words += f" along `{min(axes)}`" if not source.along.startswith("=") else ""
     return here(source.kind, words, e, frame, frozenset(axes))
+
+
+def _has_a_word(program: Program, words: tuple[str, ...]) -> bool:
+    return any(word in module.text for module in index_of(program).modules for word in words)
 
 
 def environment(variable: object, e: ast.expr, frame: Frame) -> Value:

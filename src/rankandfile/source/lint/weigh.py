@@ -182,7 +182,8 @@ def _kind(parting: Parting, reason: Reason) -> str:
     if reason.chain and _SAID in reason.chain[-1].words:
         return "what an exception says"
     over = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
-    if not over or reason.source == "shard_length":
+    if not over or reason.source in ("shard_length", "clock"):
+        # Over what a generator yields until its time is up, a loop is as long as a `while` upon the clock.
         return reason.source
     if reason.source == "local_data" and any(_FILTERED in step.words for step in reason.chain):
         return ""

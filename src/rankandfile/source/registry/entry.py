@@ -16,6 +16,8 @@ class Source(Struct, frozen=True):
     for a tuple with one place for every axis."""
     group: bool = False
     """The value is a position within the group that is passed: it varies along that group."""
+    unless: tuple[str, ...] = ()
+    """Words of a program by which it may well make them equal: then nothing is known."""
 
 
 class Sanitiser(Struct, frozen=True):

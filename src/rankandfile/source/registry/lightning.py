@@ -8,6 +8,11 @@ _MAIN = Source("rank_api", "true on the main process only")
 _SAME = Sanitiser(returned=True, world=True)
 
 _LOCAL = Source("local_data", "made from this rank's batches only")
+_LOGGED = Source(
+    "local_data",
+    "what `log` was given on this rank, without `sync_dist`",
+    unless=("sync_dist", "torchmetrics", "all_gather", "all_reduce"),
+)
 _STEP = frozenset({"advance"})
 
 TABLE = Table(
@@ -26,6 +31,9 @@ TABLE = Table(
             f"{owner}.{name}": _RANK
             for owner in (_T, _M, _F)
             for name in ("global_rank", "local_rank", "node_rank")
+        },
+        **{
+            f"{_T}.{name}": _LOGGED for name in ("callback_metrics", "logged_metrics", "progress_bar_metrics")
         },
         **{f"{owner}.is_global_zero": _MAIN for owner in (_T, _F)},
         "lightning.pytorch.utilities.rank_zero_only.rank": _RANK,
