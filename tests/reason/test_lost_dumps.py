@@ -310,3 +310,18 @@ def test_a_stack_of_before_tells_nothing_of_the_call() -> None:
     assert "metrics.py:11" in after(lambda _: None).sentence
     assert after(lambda w: w.exit(2, "SIGKILL")).cause == "killed"
     assert "metrics.py:11" not in after(lambda w: w.answered(2, 12)).sentence
+
+
+def test_of_two_calls_made_by_one_way_nothing_tells_in_which_a_rank_without_a_dump_is() -> None:
+    """The root of the 4th broadcast went on to the 5th, from the same line; rank 1 is in the 4th still."""
+    share = Call(WORLD, "broadcast", 9, "refresh.py:24")
+    programs: dict[int, list[Step]] = {
+        0: [*[share] * 3, share._replace(early=True), share],
+        1: [share] * 4,
+        2: [*[share] * 3, Stop()],
+    }
+    witnesses = Witnesses(case_of(Job({WORLD: [0, 1, 2]}, programs, backend="gloo"), lost=[2]))
+    for rank in range(3):
+        witnesses.stack(rank, [("broadcast", C10D, 3151), ("refresh", "/workspace/refresh.py", 24)])
+    verdict = best(witnesses)
+    assert len(verdict.waits) == 2 and not any("2" in wait.ranks.split(",") for wait in verdict.waits)

@@ -21,15 +21,16 @@ from .graph import Pending
 def seen_waiting(case: Case, pending: Sequence[Pending], hosts: Mapping[int, Stand]) -> list[Pending]:
     may_be_in: dict[int, list[int]] = {}
     for index, call in enumerate(pending):
-        if call.unknown and (call.mismatched or call.lacking):
+        if call.unknown:
             ways = list(ways_to_waits(case, hosts, call.waiting).values())
             for rank, way in ways_to_waits(case, hosts, call.unknown).items():
                 if way in ways:
                     may_be_in.setdefault(rank, []).append(index)
     found = list(pending)
     for rank, calls in may_be_in.items():
-        if len(calls) == 1:
-            call = found[calls[0]]
+        call = found[calls[0]]
+        # Of two calls that are made by one way, nothing tells which it is in.
+        if len(calls) == 1 and (call.mismatched or call.lacking):
             found[calls[0]] = replace(
                 call,
                 waiting=tuple(sorted({*call.waiting, rank})),
