@@ -32,6 +32,8 @@ SIMULATED = list(catalog.scenarios())
 REAL = sorted(s.name for s in real.scenarios() if s.in_suite)
 #: Two groups of one name, without descriptions, of which no member list is recorded: they are taken for one.
 NOT_TOLD_APART = {"group_made_by_members_only"}
+#: The same of an opened set: two groups called `gradient`, which are one group that few ranks made at another place.
+OF_ONE_NAME = {("practice-25d", "case-06")}
 #: These left no dumps, so that there is no answer from dumps only.
 NO_DUMPS = {"raised-logs-only", "init-stuck", "teardown-stuck"}
 
@@ -74,7 +76,11 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.mark.lab
 @pytest.mark.parametrize("form", FORMS, ids=named)
 def test_outputs_of_opened_sets(opened: Path, form: Form) -> None:
-    cases = [case for case in sorted(opened.iterdir()) if (case / "evidence").is_dir()]
+    cases = [
+        case
+        for case in sorted(opened.iterdir())
+        if (case / "evidence").is_dir() and (opened.name, case.name) not in OF_ONE_NAME
+    ]
     assert {case.name: found for case in cases if (found := faults(case, form))} == {}
 
 

@@ -180,7 +180,8 @@ def _skipped(one: Spoken, rank: int, witness: Witness) -> str:
 
 
 def _left_out(theirs: list[Made], mine: list[Made]) -> Iterator[Made]:
-    keys = [[(made.op, made.places) for made in calls] for calls in (theirs, mine)]
+    # Where no frames were recorded, calls are told apart by what they hand over.
+    keys = [[(made.op, made.places or made.asked) for made in calls] for calls in (theirs, mine)]
     for tag, first, last, _, _ in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
         if tag in ("delete", "replace"):
             yield from theirs[first:last]

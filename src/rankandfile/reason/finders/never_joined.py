@@ -107,7 +107,10 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         confidence=sure,
         hang=None if new_work else True,
         assumed=AFTER_NEW_WORK if new_work else "",
-        sentence=told(sentence, waiting_sentence(facts, wait_end, culprits, named=True)),
+        # Where their last call is one like it, "that all_reduce" would be either.
+        sentence=told(
+            sentence, waiting_sentence(facts, wait_end, culprits, named=not _like(facts, row, last))
+        ),
         culprits=culprits,
         doing={rank: "left no complete dump" if rank in lost else doing for rank in culprits},
         divergence=None if new_work else not_come(facts, call, row, culprits, call.waiting),
@@ -125,6 +128,10 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ),
         ),
     )
+
+
+def _like(facts: Facts, one: lookup.Row | None, other: lookup.Row | None) -> bool:
+    return one is not None and other is not None and lookup.op_of(facts, one) == lookup.op_of(facts, other)
 
 
 def _most_of_the_group(wait_end: WaitEnd, call: Pending) -> bool:
