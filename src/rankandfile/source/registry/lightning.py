@@ -10,7 +10,7 @@ _SAME = Sanitiser(returned=True, world=True)
 _LOCAL = Source("local_data", "made from this rank's batches only")
 _LOGGED = Source(
     "local_data",
-    "what `log` was given on this rank, without `sync_dist`",
+    "what was logged of this rank alone, and not reduced then",
     unless=("sync_dist", "torchmetrics", "all_gather", "all_reduce"),
 )
 _STEP = frozenset({"advance"})
