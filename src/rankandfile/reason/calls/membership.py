@@ -70,8 +70,9 @@ def _by_mesh(
     return {group: tuple(ranks) for group, ranks in laid_out.items()}
 
 
-def _named(desc: str) -> bool:
-    return desc not in ("", "undefined")
+def has_a_name(desc: str | None) -> bool:
+    """Whether it is what the program calls a group, and not what is there where it calls it nothing."""
+    return desc not in (None, "", "undefined")
 
 
 def _complete(
@@ -81,7 +82,7 @@ def _complete(
         return {}
     by_desc: dict[str, list[int]] = defaultdict(list)
     for group in inferred:
-        if _named(descs[group]):
+        if has_a_name(descs[group]):
             by_desc[descs[group]].append(group)
     out: dict[int, tuple[int, ...]] = {}
     for family in by_desc.values():
@@ -105,7 +106,7 @@ def _families(members: dict[int, list[int]], descs: dict[int, str]) -> dict[int,
     first: dict[tuple[str, int], list[tuple[int, set[int]]]] = defaultdict(list)
     for group in sorted(members):
         ranks = members[group]
-        if not _named(descs[group]) or not ranks:
+        if not has_a_name(descs[group]) or not ranks:
             out[group] = group
             continue
         for head, covered in first[(descs[group], len(ranks))]:

@@ -20,6 +20,8 @@ def joined_stacks(case: Case, answering: bool = False) -> pl.Series:
     if answering:
         there &= pl.col("function") != "notify_join_context"
     frames = case.frames.filter(there)["frame"]
+    if frames.is_empty():
+        return case.stacks["stack"].clear()
     through = pl.col("frames").list.eval(pl.element().is_in(frames.implode())).list.any()
     return case.stacks.filter(through)["stack"]
 
@@ -36,8 +38,11 @@ class Unanswered(NamedTuple):
 def unanswered(facts: WaitFacts, call: Pending) -> Unanswered | None:
     """Who has no batch left answers the others' calls from Join: all others that came made one thing there, and all
     that answer another."""
+    stacks = joined_stacks(facts.case, answering=True)
+    if stacks.is_empty():
+        return None
     there = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)
-    ended = there.filter(pl.col("stack").is_in(joined_stacks(facts.case, answering=True).implode()))
+    ended = there.filter(pl.col("stack").is_in(stacks.implode()))
     others = there.filter(~pl.col("rank").is_in(ended["rank"].implode()))
     if (
         ended["terms"].n_unique() != 1

@@ -6,6 +6,7 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.reason import lookup
+from rankandfile.reason.calls.membership import has_a_name
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -87,7 +88,7 @@ def perhaps_members(facts: Facts, call: Pending) -> tuple[int, ...]:
 def described(facts: Facts, call: Pending) -> str | int:
     """What the program calls the call's group; groups that it gives no name are each their own."""
     name = facts.case.groups.row(by_predicate=pl.col("group") == call.group, named=True)["desc"]
-    return call.group if name in (None, "", "undefined") else str(name)
+    return str(name) if has_a_name(name) else call.group
 
 
 def may_share_members(facts: Facts, call: Pending) -> tuple[Pending, ...]:

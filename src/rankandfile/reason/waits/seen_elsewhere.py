@@ -36,12 +36,13 @@ def seen_elsewhere(facts: Facts, call: Pending, told: Collection[Request]) -> li
     """`told`: what is known already of what members ask for in the call."""
     if call.slot is None or not told or not all(takes_all(claim) for claim in told):
         return []
-    if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+    waiting = {claim.rank for claim in told}
+    lost = {*absent_ranks(facts)} & {*facts.membership.members[call.group]} - waiting
+    if not lost or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return []
-    lost = {*absent_ranks(facts)} & {*facts.membership.members[call.group]} - {c.rank for c in told}
     in_it = sorted(rank for rank in lost if not _further_on(facts, call, rank))
     seen = (facts.hosts[rank] for rank in ways_to_waits(facts.case, facts.hosts, in_it))
-    world, waiting = facts.case.world_size, {claim.rank for claim in told}
+    world = facts.case.world_size
     all_wait = world is not None and facts.waits.of_rank.keys() >= {*range(world)} - lost
     asked = (
         _request(facts, call, stand, all_wait and _lacks_them(facts, call, stand.rank, waiting))

@@ -21,11 +21,11 @@ from .graph import Pending
 def seen_waiting(case: Case, pending: Sequence[Pending], hosts: Mapping[int, Stand]) -> list[Pending]:
     may_be_in: dict[int, list[int]] = {}
     for index, call in enumerate(pending):
-        if call.unknown:
-            ways = list(ways_to_waits(case, hosts, call.waiting).values())
-            for rank, way in ways_to_waits(case, hosts, call.unknown).items():
-                if way in ways:
-                    may_be_in.setdefault(rank, []).append(index)
+        seen = ways_to_waits(case, hosts, call.unknown)
+        ways = list(ways_to_waits(case, hosts, call.waiting).values()) if seen else []
+        for rank, way in seen.items():
+            if way in ways:
+                may_be_in.setdefault(rank, []).append(index)
     found = list(pending)
     for rank, calls in may_be_in.items():
         call = found[calls[0]]

@@ -259,8 +259,8 @@ def _who_has_another_object(verdict: Verdict, found: FoundLine) -> NamedByCode |
     """A test for a rank gives it an object of another class, and that makes a call where the others' makes none."""
     of_the_rank = found.reason is not None and found.reason.source in ON_RANK
     suspects = {one.rank for one in verdict.suspects}
-    others = [r for side in sides(found.divergence) for r in side.members] if found.divergence else []
-    most = 2 * len(found.singled) > len(others)
+    both = [rank for side in sides(found.divergence) for rank in side.members] if found.divergence else []
+    most = 2 * len(found.singled) > len(both)
     if not of_the_rank or most or (suspects and suspects != {*found.singled}):
         return None
     return NamedByCode(

@@ -209,13 +209,12 @@ def _may_fail(view: View, function: Function, call: ast.Call, queue: str, left: 
     """By what a function of the program that it calls does, or by its name."""
     if isinstance(call.func, ast.Attribute) and text(call.func.value) == queue:
         return False
-    own = [*targets_of(objects_of(view.program), Site(function, call))] if left else []
     if _MAY_FAIL.fullmatch(last_name(call.func)) and not calm(call):
         return True
     return any(
         isinstance(node, ast.Raise)
         or (isinstance(node, ast.Call) and _may_fail(view, target, node, queue, left - 1))
-        for target in own
+        for target in (targets_of(objects_of(view.program), Site(function, call)) if left else ())
         for node in own_nodes(target)
         if not _covered(target, node, queue)
     )

@@ -52,9 +52,9 @@ def _begins_anew(search: Search, divergence: CodeDivergence) -> bool:
     if call is None or call.shape is None or call.path != divergence.before:
         return False
     made = search.paths.calls(call.rank)
-    if call not in made:
+    at = next((n for n, one in enumerate(made) if one.evidence == call.evidence), None)
+    if at is None:
         return False
-    at = made.index(call)
     first = at
     while first and made[first - 1].path == call.path:
         first -= 1
@@ -62,10 +62,12 @@ def _begins_anew(search: Search, divergence: CodeDivergence) -> bool:
         # What came before is lost: where the loop began does not show.
         return False
     kinds = [(one.op, one.group, one.shape) for one in made[first : at + 1]]
-    begins = [nth for nth, kind in enumerate(kinds) if kind == kinds[0]]
-    period = begins[1] if len(begins) > 1 else 0
-    over_and_over = all(kind == kinds[nth % period] for nth, kind in enumerate(kinds)) if period else False
-    return period > 1 and over_and_over and begins[-1] == len(kinds) - 1
+    period = next((n for n, kind in enumerate(kinds) if n and kind == kinds[0]), 0)
+    return (
+        period > 1
+        and (len(kinds) - 1) % period == 0
+        and all(kind == kinds[n % period] for n, kind in enumerate(kinds))
+    )
 
 
 def qualified(places: SourcePlaces, path: CallPath) -> CallPath:
