@@ -7,12 +7,11 @@ group of their own before.
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.known.group_makers import MAKES_GROUPS
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.document import cited, perhaps
@@ -26,8 +25,6 @@ from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-_MAKES = re.compile(r"new_group|new_subgroups|split_group|_new_process_group|init_device_mesh")
 
 
 class _Doubt(Struct, frozen=True):
@@ -87,7 +84,7 @@ def _incomplete(facts: Facts) -> list[Pending]:
 
 def makes_a_group(stand: Stand | None) -> bool:
     """Its stack stands where a group is made."""
-    return stand is not None and stand.activity == "init" and _MAKES.search(stand.op) is not None
+    return stand is not None and stand.activity == "init" and MAKES_GROUPS.search(stand.op) is not None
 
 
 def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rankandfile.model.known.group_makers import GROUP_MAKERS
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
     Class,
@@ -101,7 +102,7 @@ _OF_GROUPS = {"get_group", "get_all_groups"}
 """What is true of a group is true for all of its members."""
 _MAKES_GROUPS = {
     f"torch.distributed.{name}"
-    for name in ("new_group", "new_subgroups", "device_mesh.init_device_mesh", "device_mesh.DeviceMesh")
+    for name in (*GROUP_MAKERS, "device_mesh.init_device_mesh", "device_mesh.DeviceMesh")
 }
 
 

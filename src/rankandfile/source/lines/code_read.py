@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.code_read import CodeRead
+from rankandfile.model.known.group_makers import MAKES_GROUPS
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.program.places import SourcePlace
 
@@ -20,9 +21,7 @@ from .making_groups.set_up import sets_up_all
 from .own_arguments import own_root, own_type
 from .peers_by_code import peers_by_code
 
-_MAKES_GROUPS = re.compile(
-    r"\b(new_group|new_subgroups\w*|split_group|init_device_mesh|DeviceMesh|initialize_model_parallel)\s*\("
-)
+_CALLED = re.compile(rf"({MAKES_GROUPS.pattern})\w*\s*\(")
 _DEFAULT = "default_pg"
 _MOST = 4_000
 
@@ -88,4 +87,4 @@ def _unlisted(case: Case) -> bool:
 
 
 def _makes_groups(tree: SourceTree) -> bool:
-    return any(_MAKES_GROUPS.search(tree.read(path) or "") for path in tree.paths())
+    return any(_CALLED.search(tree.read(path) or "") for path in tree.paths())

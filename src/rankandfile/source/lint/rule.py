@@ -11,6 +11,7 @@ from functools import cached_property
 
 from msgspec import Struct, field
 
+from rankandfile.model.known.group_makers import GROUP_MAKERS
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason, ask_in_depth
 from rankandfile.source.effects.event import Event
@@ -23,9 +24,7 @@ from rankandfile.source.program.modules import Function, Program
 
 RANK = frozenset({"rank_api", "environment", "process", "host", "device"})
 """Sources that are a rank's place in the job, or on its machine."""
-GROUP_MAKERS = frozenset(
-    {"new_group", "new_subgroups", "new_subgroups_by_enumeration", "init_device_mesh", "init_process_group"}
-)
+SETS_UP_GROUPS = GROUP_MAKERS | {"init_process_group"}
 
 
 class Found(Struct, frozen=True, kw_only=True):

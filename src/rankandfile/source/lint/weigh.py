@@ -12,7 +12,7 @@ from rankandfile.source.dependence.syntax import asked_first
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.effects.parting import SWALLOWS, Parting
 
-from .rule import GROUP_MAKERS, RANK
+from .rule import RANK, SETS_UP_GROUPS
 
 _FAR = {
     "": 11,
@@ -91,7 +91,7 @@ def _far(parting: Parting, reason: Reason) -> bool:
     """A long way from the source, over decisions, says little about what a rank really meets."""
     doubts = sum(_OR_NOT in step.words for step in reason.chain)
     of_rank = reason.source in RANK and not isinstance(parting.owner, SWALLOWS)
-    if of_rank and not parting.certain and parting.event.op not in GROUP_MAKERS:
+    if of_rank and not parting.certain and parting.event.op not in SETS_UP_GROUPS:
         if isinstance(parting.owner, ast.For) and len(reason.chain) in (2, 3, 4) and doubts == 1:
             # What is put in a list under a test of the rank itself; nothing that is computed from it.
             return _OR_NOT not in reason.chain[-2].words

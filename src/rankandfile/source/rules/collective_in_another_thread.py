@@ -57,14 +57,14 @@ from rankandfile.source.dependence.syntax import LOOPS, ancestors, dotted
 from rankandfile.source.effects.event import Event, objects_of
 from rankandfile.source.effects.issued import issued, issued_in
 from rankandfile.source.effects.wrapped import last_name
-from rankandfile.source.lint.rule import GROUP_MAKERS, Found, Rule, View, on_the_way
+from rankandfile.source.lint.rule import SETS_UP_GROUPS, Found, Rule, View, on_the_way
 from rankandfile.source.lint.threads import POOL, starts
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 27
 _WAITS = ("join", "result", "wait", "as_completed", "shutdown")
-_SETS_UP = GROUP_MAKERS | {"destroy_process_group"}
+_SETS_UP = SETS_UP_GROUPS | {"destroy_process_group"}
 _FURTHEST = 4
 
 

@@ -38,7 +38,7 @@ from collections.abc import Iterable, Iterator
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, dotted, text
 from rankandfile.source.effects.event import objects_of
-from rankandfile.source.lint.rule import GROUP_MAKERS, Found, Rule, View
+from rankandfile.source.lint.rule import SETS_UP_GROUPS, Found, Rule, View
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import enclosing_class
 from rankandfile.source.program.scopes import binding_scope, own_nodes
@@ -88,7 +88,8 @@ def _is_made(function: Function, e: ast.expr) -> bool:
     if isinstance(e, ast.Name):
         values = [d.value for d in reaching(function).everywhere(e.id) if d.value is not None]
     return any(
-        isinstance(v, ast.Call) and (dotted(v.func) or "").rpartition(".")[2] in GROUP_MAKERS for v in values
+        isinstance(v, ast.Call) and (dotted(v.func) or "").rpartition(".")[2] in SETS_UP_GROUPS
+        for v in values
     )
 
 

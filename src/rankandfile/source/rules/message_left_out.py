@@ -46,8 +46,8 @@ from rankandfile.source.effects.parting import Parting
 from rankandfile.source.effects.partings import Partings
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import (
-    GROUP_MAKERS,
     RANK,
+    SETS_UP_GROUPS,
     Found,
     Rule,
     View,
@@ -62,7 +62,7 @@ from rankandfile.source.program.scopes import own_nodes
 ORDER = 301
 _NEAR = 3
 """Steps from a decision to the rank's number where that is the key of a table, and nothing was computed."""
-_TELL_NOTHING = GROUP_MAKERS | {"barrier", "destroy_process_group"}
+_TELL_NOTHING = SETS_UP_GROUPS | {"barrier", "destroy_process_group"}
 
 
 def _find(view: View) -> Iterable[Found]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.known.group_makers import GROUP_MAKERS
 from rankandfile.source.dependence.syntax import argument, asked_first, spans
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import Effects
@@ -16,8 +17,6 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import standing
 from rankandfile.source.lines.of_one_rank import said
 from rankandfile.source.program.places import SourcePlace, place_in
-
-_MAKES = ("new_group", "new_subgroups", "new_subgroups_by_enumeration", "init_device_mesh")
 
 
 @heuristic(
@@ -53,7 +52,7 @@ def _all_stand(search: Search, here: SourcePlace) -> bool:
     stands = [standing(search.places, search.paths, rank) for rank in search.paths.seen()]
     lines = {(each.place.path, each.line) if each is not None else None for each in stands}
     calls = (node for node in here.function.nodes if isinstance(node, ast.Call))
-    makes = any(spans(node, here.line) and _name(node) in _MAKES for node in calls)
+    makes = any(spans(node, here.line) and _name(node) in GROUP_MAKERS for node in calls)
     return makes and lines == {(here.path, here.line)}
 
 
@@ -63,7 +62,7 @@ def _made(effects: Effects) -> Iterator[Event]:
     for event in events:
         call = event.site
         alone = isinstance(call, ast.Call) and argument(call, "use_local_synchronization") is not None
-        if event.op in _MAKES and not alone:
+        if event.op in GROUP_MAKERS and not alone:
             yield event
 
 

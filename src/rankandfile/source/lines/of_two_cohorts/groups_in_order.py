@@ -9,9 +9,9 @@ A group is known by how many were made before it: what the table has under one n
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
+from rankandfile.model.known.group_makers import MAKES_GROUPS
 from rankandfile.source.dependence import why
 from rankandfile.source.lines.arguments import Origin, called_name, given
 from rankandfile.source.lines.call_paths import CallPath
@@ -20,8 +20,6 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import in_order, loops_around
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, place_in
-
-_MAKES = re.compile(r"new_group|new_subgroups|split_group|process_group|device_mesh|DeviceMesh")
 
 
 def made_in_order(search: Search, divergence: CodeDivergence) -> FoundLine | None:
@@ -65,7 +63,7 @@ def _filled(function: Function, table: ast.expr) -> Iterator[tuple[Function, int
 
 def _makes_a_group(value: ast.expr) -> bool:
     names = (called_name(node) for node in ast.walk(value) if isinstance(node, ast.Call))
-    return any(_MAKES.search(name) for name in names)
+    return any(MAKES_GROUPS.search(name) for name in names)
 
 
 def _puts_into(target: ast.expr, table: str) -> bool:
