@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 from msgspec.structs import replace
-from support.reason.building import WORLD, Call, Job, Step, case_of, loop
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
 from support.reason.loops import BACKWARD, BODY, LOSS, NORM, others, verdict_of
 from support.reason.witnesses import blamed
 
@@ -176,6 +176,25 @@ def test_two_ways_that_ask_for_the_same_call_put_nobody_out_of_step() -> None:
         verdict = diagnose(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))).verdicts[0]
         assert verdict.divergence is not None
         assert (verdict.divergence.kind, verdict.divergence.seq) == ("absent", len(programs[0]))
+
+
+def test_who_goes_another_way_for_good_with_the_same_calls_is_not_ahead() -> None:
+    """Ranks run out of data one after the other, and add nothing from another line from then on; all that they ask for
+    is the same, and they come to the same call. That one of them has left rounds out explains no wait."""
+    own, nothing = (
+        Call(WORLD, "all_reduce", 13, "moments.py:15"),
+        Call(WORLD, "all_reduce", 13, "moments.py:20"),
+    )
+    anyone = Call(WORLD, "all_reduce", 1, "moments.py:36")
+    rounds = {0: 10, 1: 12, 2: 8, 3: 6}
+    programs: dict[int, list[Step]] = {
+        rank: [call for turn in range(12) for call in (anyone, own if turn < had else nothing)] + [anyone]
+        for rank, had in rounds.items()
+    }
+    programs[1] = [*programs[1][:-1], Stop()]
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))).verdicts[0]
+    assert verdict.divergence is not None
+    assert (verdict.divergence.kind, blamed(verdict)) == ("absent", [1])
 
 
 def test_of_two_ranks_who_reads_alone_what_a_library_broadcasts_has_made_a_call_too_many() -> None:

@@ -171,6 +171,31 @@ def test_the_source_tells_which_other_group_only_some_come_to_make(
     assert (verdict.confidence, blamed(verdict)) == ("supported", [3])
 
 
+@pytest.mark.parametrize(
+    ("makers", "past", "culprits"),
+    [
+        pytest.param([0, 3], [1], [2], id="one goes on without them, and one of them is past it"),
+        pytest.param([0, 1, 3], [], [2], id="one goes on without them"),
+        pytest.param([1], [], [1], id="one makes it alone"),
+        pytest.param([0, 1], [], [], id="as many as not"),
+        pytest.param([0, 3], [], [], id="one of whom nothing is known"),
+    ],
+)
+def test_some_make_a_group_while_others_wait_for_them(
+    makers: list[int], past: list[int], culprits: list[int]
+) -> None:
+    pair = Call("1", "reduce", 512, "pairs.py:23")
+    programs = {rank: loop([Call(WORLD, "all_reduce", 512, "flat.py:16")], 9) for rank in range(4)}
+    for rank in (*makers, *past, *([1] if makers == [0, 3] else [])):
+        programs[rank] = programs[rank][:-1] + ([pair] if rank in past else [])
+    job = Job({WORLD: [0, 1, 2, 3], "1": [0, 1]}, programs, backend="gloo")
+    seen = Witnesses(case_of(job, members=False))
+    stack: list[Frame] = [("new_group", C10D, 5863), ("__init__", "/workspace/pairs.py", 18)]
+    for rank in makers:
+        seen.stack(rank, stack, stack)
+    assert blamed(best(seen.case)) == culprits
+
+
 @pytest.mark.parametrize(("size", "cause"), [(3072, "group_mismatch"), (48, "size_mismatch")])
 def test_who_lacks_elsewhere_in_the_call_of_that_size_made_it_on_the_wrong_group(
     size: int, cause: str

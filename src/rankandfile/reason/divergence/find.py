@@ -10,15 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
 from .divergence_point import DivergencePoint, place_of
 from .in_groups import in_groups
 from .in_programs import earlier_in_programs, in_programs
-from .joined import joined_stacks
 from .lag_between_groups import lag_between_groups
 from .out_of_round import out_of_round
 from .past_the_call import passed
@@ -36,11 +33,6 @@ def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
 
 def divergence_of(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     """None if all ranks concerned are on one path, as far as that can be seen."""
-    found = _divergence_of(facts, wait_end)
-    return None if found is not None and _answered(facts, found) else found
-
-
-def _divergence_of(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     found = in_groups(facts, wait_end)
     if found is None or not found.confirmed:
         # What parts them at their last call alone comes after what has parted them in all rounds that are kept.
@@ -51,21 +43,6 @@ def _divergence_of(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | Non
         return out_of_round(facts, found) or earlier_in_programs(facts, found)
     found = in_programs(facts, wait_end) if wait_end.kind in ("cycle", "absent") else None
     return found or (_stands_past(facts, wait_end) if wait_end.kind == "absent" else None)
-
-
-def _answered(facts: WaitFacts, found: DivergencePoint) -> bool:
-    """Whoever has no batch left under torch's Join answers the others' calls from there, with like ones: its path is
-    another as it is meant, and when it began no round tells."""
-    one, other = found.expected, found.came
-    if one is None or other is None or one["terms"] != other["terms"]:
-        return False
-    stacks = joined_stacks(facts.case)
-    if stacks.is_empty():
-        return False
-    calls = facts.call_table.of_group(found.group)
-    ranks = [*found.normal, *found.other]
-    answers = pl.col("stack").is_in(stacks.implode()) & pl.col("rank").is_in(ranks)
-    return not calls.filter(answers & (pl.col("slot") >= found.slot)).is_empty()
 
 
 def _stands_past(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:

@@ -17,7 +17,8 @@ from .read_by_one import read_alone
 from .replaced_call import placed
 from .track_difference import Kind
 
-_FEWEST_WITNESSES = 3
+FEWEST_WITNESSES = 3
+"""So many that do alike show what is right, against one that does not."""
 
 
 def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
@@ -143,7 +144,7 @@ def _few_against_few(facts: WaitFacts, found: DivergencePoint, by_history: bool)
         return True
     if found.how == "left" or found.confirmed:
         return False
-    if len(found.normal) >= _FEWEST_WITNESSES:
+    if len(found.normal) >= FEWEST_WITNESSES:
         return False
     all_known = {*found.normal, *found.other} >= {*facts.membership.members[found.group]}
     more = len(found.normal) > len(found.other) and all_known

@@ -69,7 +69,7 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         found = _align_from(normal.tokens, theirs, early, low)
         if found is None or found.kind not in ("skipped", "extra") or found.confirmed <= found.length:
             continue
-        if not hard.any() and _in_step(found, differs, found.slot - low, len(normal.tokens), len(theirs)):
+        if not hard.any() and _in_step(found, differs, found.slot - low, normal.tokens, theirs):
             continue
         in_step = end - 1 - int(np.flatnonzero(differs[:end])[-1])
         if (
@@ -88,8 +88,8 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         return TrackDifference("argument", low + at, True, 1, n - 1 - at)
     found = _align_from(normal.tokens, theirs, start, low)
     if found is not None and not hard.any():
-        sizes = len(normal.tokens), len(theirs)
-        return None if not found.confirmed or _in_step(found, differs, found.slot - low, *sizes) else found
+        alike = _in_step(found, differs, found.slot - low, normal.tokens, theirs)
+        return None if not found.confirmed or alike else found
     if found is not None and found.confirmed:
         return found
     coarse_normal, coarse_theirs = _coarse(normal.tokens), _coarse(theirs)
@@ -198,15 +198,25 @@ def _to_the_end(found: TrackDifference, at: int, ours: int, theirs: int) -> bool
     return at + left_out + found.confirmed >= ours or at + put_in + found.confirmed >= theirs
 
 
-def _in_step(found: TrackDifference, differs: np.ndarray, at: int, ours: int, theirs: int) -> bool:
+def _in_step(found: TrackDifference, differs: np.ndarray, at: int, ours: Tokens, theirs: Tokens) -> bool:
     """Whether the two, of whose promises none is broken, made the same calls, some of them from other lines: as the two
     sides of an `if` do that ask for the same. More calls agree as they stand than with one side ahead; or their last
-    ones do, which that one side is ahead does not explain."""
+    ones do, which that one side is ahead does not explain, or does not alone: as well one side may have gone the other
+    way of an `if` there, and the other side its first way."""
     rest = len(differs) - at
     # Where it happens again further on, what agrees then counts, too.
     explained = max(found.confirmed, rest - found.length * (1 + found.again) if found.again else 0)
-    whole = bool(found.again) or _to_the_end(found, at, ours, theirs)
-    return explained < rest - int(differs[at:].sum()) or not (whole or differs[-1])
+    if explained < rest - int(differs[at:].sum()):
+        return True
+    to_the_end = _to_the_end(found, at, len(ours), len(theirs))
+    ahead = bool(found.again) or (to_the_end and not _each_its_own(differs, at, ours, theirs))
+    return not (ahead or differs[-1])
+
+
+def _each_its_own(differs: np.ndarray, at: int, ours: Tokens, theirs: Tokens) -> bool:
+    """Whether no call that one side makes where they differ is one that the other side makes at such a place."""
+    places = np.flatnonzero(differs[at:]) + at
+    return not np.isin(ours[places], theirs[places]).any()
 
 
 def _asks_alike(found: TrackDifference, normal: Track, other: Track, low: int, hard: np.ndarray) -> bool:

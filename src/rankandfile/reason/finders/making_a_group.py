@@ -15,6 +15,7 @@ from rankandfile.model.known.group_makers import MAKES_GROUPS
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.document import cited, perhaps
+from rankandfile.reason.divergence.in_groups import FEWEST_WITNESSES
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.lookup import Row
@@ -87,19 +88,46 @@ def makes_a_group(stand: Stand | None) -> bool:
     return stand is not None and stand.activity == "init" and MAKES_GROUPS.search(stand.op) is not None
 
 
+@heuristic(
+    "one against many groups", "who alone makes a group, or alone makes none, is the one that is wrong"
+)
+def _one_against_many(facts: Facts, wait_end: WaitEnd, call: Pending) -> tuple[int, ...]:
+    """The one rank that makes a group while all others wait for it; or that waits while all others make groups, or have
+    made them and wait in one of these. Nobody where less is known, or the others are few."""
+    makers = {rank for rank in call.lacking if makes_a_group(facts.hosts.get(rank))}
+    in_theirs = {
+        rank
+        for other in facts.waits.pending
+        if not {*facts.membership.members[other.group]} & {*call.waiting}
+        for rank in other.waiting
+    }
+    if {*call.waiting, *makers, *in_theirs} != {*facts.case.ranks_seen} or call.unknown or call.busy:
+        return ()
+    one, others = sorted((call.waiting, tuple(call.lacking)), key=len)
+    return one if len(one) == 1 and len(others) >= FEWEST_WITNESSES and {*wait_end.ranks} <= makers else ()
+
+
 def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     """Making a group takes every rank of the job: some are at it, and others wait in a call for those."""
     row = pending_row(facts, call)
     stand = facts.hosts[wait_end.ranks[0]]
+    wrong = _one_against_many(facts, wait_end, call)
+    if not wrong:
+        whose = "Which of them is right, this does not say."
+    elif wrong == call.waiting:
+        whose = f"{upper(ranks_words(wrong))} alone has gone on without them."
+    else:
+        whose = f"{upper(ranks_words(wrong))} alone makes one."
     return Finding(
         cause="group_mismatch",
         confidence="supported",
+        culprits=wrong,
+        doing=dict.fromkeys(wrong, "waits in another call" if wrong == call.waiting else "makes a group alone"),
         sentence=told(
             f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'makes', 'make')} a group ({stand.words}), "
             "which takes every rank of the job.",
             waiting_sentence(facts, wait_end, wait_end.ranks),
-            "They disagree on which groups there are, or make them in another order. Which of them is right, this does "
-            "not say.",
+            f"They disagree on which groups there are, or make them in another order. {whose}",
         ),
         location=stand.location,
         evidence=(*cited(row), *(i for rank in wait_end.ranks[:4] for i in facts.hosts[rank].evidence)),

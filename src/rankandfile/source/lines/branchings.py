@@ -160,13 +160,15 @@ def _between(
         return
     # A side that went into another function may be the only one that got so far in it.
     if one == depth and normal != "end" and _goes_silently(before, culprit, normal, depth + 1, reachability):
-        yield from _passed(reachability, (frame, after, theirs), normal, depth + 1, rounds, culprit_left=True)
+        on = culprit != "end"
+        yield from _passed(reachability, (frame, after, theirs), normal, depth + 1, rounds, "culprit", on)
     if (
         other == depth
         and culprit != "end"
         and _goes_silently(before, normal, culprit, depth + 1, reachability)
     ):
-        yield from _passed(reachability, (frame, after, ours), culprit, depth + 1, rounds, culprit_left=False)
+        on = normal != "end"
+        yield from _passed(reachability, (frame, after, ours), culprit, depth + 1, rounds, "normal", on)
 
 
 def _goes_silently(
@@ -188,10 +190,11 @@ def _passed(
     path: CallPath,
     depth: int,
     rounds: int,
-    culprit_left: bool,
+    left: Literal["normal", "culprit"],
+    went_on: bool,
 ) -> Iterator[Branching]:
-    """The other side may have entered the functions of `path` from `depth` on too, and left them without coming to its
-    lines. `way`: the function around them, and from where to where the other side went in it."""
+    """The side that `left` may have entered the functions of `path` from `depth` on too, and left them without coming to
+    its lines. `way`: the function around them, and from where to where that side went in it."""
     frame, after, to = way
     via = next(f.line for f in path if f[:2] == frame[:2])
     lines = after.line if after else None, via, to.line if isinstance(to, Stop) else None
@@ -201,9 +204,19 @@ def _passed(
     sure = reachability.must_pass(frame, *lines)
     for deeper in range(depth, len(path)):
         stop = _stop(path, deeper)
-        here, there = (stop, "end") if culprit_left else ("end", stop)
+        here, there = (stop, "end") if left == "culprit" else ("end", stop)
         guessed = not sure or deeper > depth
-        yield Branching(path[deeper], None, here, there, rounds, deeper, path[:deeper], guessed)  # type: ignore[arg-type]
+        yield Branching(
+            path[deeper],
+            None,
+            here,  # type: ignore[arg-type]
+            there,  # type: ignore[arg-type]
+            rounds,
+            deeper,
+            path[:deeper],
+            guessed,
+            went_on=went_on,
+        )
 
 
 def _entered(normal: CallPath, culprit: CallPath, depth: int, rounds: int) -> Iterator[Branching]:
@@ -226,8 +239,8 @@ def _inside(
         return
     frame = normal[depth]
     theirs, ours = _stop(culprit, depth), _stop(normal, depth)
-    yield from _passed(reachability, (frame, None, theirs), normal, depth + 1, rounds, culprit_left=True)
-    yield from _passed(reachability, (frame, None, ours), culprit, depth + 1, rounds, culprit_left=False)
+    yield from _passed(reachability, (frame, None, theirs), normal, depth + 1, rounds, "culprit", True)
+    yield from _passed(reachability, (frame, None, ours), culprit, depth + 1, rounds, "normal", True)
 
 
 def _stop(path: CallPath, depth: int) -> Stop:
