@@ -189,6 +189,59 @@ def test_a_stage_that_alone_leaves_items_out_goes_round_fewer_times_than_the_oth
         assert other.location is not None and "row.any()" not in (other.location.condition or "")
 
 
+SERVED = """import torch.distributed as dist
+
+
+def serve(rounds):
+    for _ in range(rounds):
+        for worker in (1, 2, 3):
+            dist.recv(worker)  # serves
+
+
+def work(rounds):
+    seen = 0
+    for row in {rows}:
+        if seen == rounds:
+            break
+        dist.recv(0)  # inside
+        seen += 1
+    dist.barrier()  # end
+
+
+if dist.get_rank() == 0:
+    serve(9)  # server
+work(9)  # worker
+"""
+
+
+def served(rows: str, ends: tuple[int, ...]) -> Verdict:
+    """Rank 0 serves all others, and waits for one of them; who has come to the end waits in a barrier."""
+    text = SERVED.format(rows=rows)
+    at = partial(remarked, text)
+
+    def frames(rank: int) -> Frames:
+        function, outer = ("serve", "server") if rank == 0 else ("work", "worker")
+        line = at("serves" if rank == 0 else "end" if rank in ends else "inside")
+        way = ((function, f"{FOLDER}train.py", line), ("<module>", f"{FOLDER}train.py", at(outer)))
+        return way if rank in ends else (("recv", TORCH, 1), *way)
+
+    run = Run({"train.py": text}, {rank: [] for rank in range(4)})
+    for rank in ends:
+        run.calls[rank].append(("barrier", frames(rank)))
+    verdict = msgspec.structs.replace(undecided(run, Wait(ranks="3", waits_for="0-2", group="0")), hang=True)
+    case = case_of(run, {rank: frames(rank) for rank in range(4)})
+    return locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+
+
+def test_who_alone_of_those_that_one_serves_has_left_their_loop_went_round_fewer_times() -> None:
+    own = 'open(f"part{dist.get_rank()}")'
+    verdict = served(own, ends=(3,))
+    assert named(verdict) == [3] and verdict.cause == "uneven_inputs"
+    assert verdict.location is not None and own in (verdict.location.condition or "")
+    assert not named(served(own, ends=(2, 3))), "two that have left it are no exception"
+    assert not named(served("range(8)", ends=(3,))), "all have as many rounds"
+
+
 def test_where_nothing_shows_that_it_hung_the_stage_is_only_suspected() -> None:
     verdict = stuck({0: "past", 1: "inside", 2: "inside"}, items="self.fed(self.loader)", hang=None)
     assert not verdict.culprits and [one.rank for one in verdict.suspects] == [0]

@@ -122,7 +122,9 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
         cause="group_mismatch",
         confidence="supported",
         culprits=wrong,
-        doing=dict.fromkeys(wrong, "waits in another call" if wrong == call.waiting else "makes a group alone"),
+        doing=dict.fromkeys(
+            wrong, "waits in another call" if wrong == call.waiting else "makes a group alone"
+        ),
         sentence=told(
             f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'makes', 'make')} a group ({stand.words}), "
             "which takes every rank of the job.",

@@ -58,7 +58,8 @@ def builtin(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -> 
     if name == "id" or (name == "hash" and not isinstance(constant(first), int)):
         return origins.here("process", "different in every process", e, frame)
     if name == "open":
-        return join([UNKNOWN, ev.value(first, frame)])
+        # Which file it is may go by the rank's number; what is in it does not.
+        return join([UNKNOWN, ev.value(first, frame).of_data()])
     if name == "hasattr" and len(args) > 1:
         return _has(ev, first, constant(args[1]), frame)
     if name in ("hasattr", "isinstance", "issubclass", "callable", "type"):

@@ -48,6 +48,8 @@ def left_loop(search: Search, verdict: Verdict, stages_seen: list[Stage]) -> Fou
     for place, loop, inside, past in loops(search, stages_seen):
         stages = (*inside, *past)
         counted = counted_by_number(search, place.function, loop.iter, stages)
+        if len(stages) < len(stages_seen) and not _left_its_like(search, place.function, loop, inside, past):
+            return None
         around = _gone_around(search, place.function, inside, past)
         if around:
             return _around(place, loop, *around[0], past[0], inside) if len(around) == 1 else None
@@ -77,6 +79,18 @@ def _odd(
     alone = [side[0] for side in (inside, past) if len(side) == 1]
     own = [stage for stage in (*inside, *past) if of_own_data(search, function, loop, stage) is not False]
     return own[0] if own in ([one] for one in alone) and of_own_data(search, function, loop, own[0]) else None
+
+
+def _left_its_like(
+    search: Search, function: Function, loop: ast.For, inside: list[Stage], past: list[Stage]
+) -> bool:
+    """Beside one that serves them: its own data say how often the one went round, and two others still do."""
+    return (
+        len(past) == 1
+        and len(inside) >= _OTHERS
+        and all(stage.transfer for stage in inside)
+        and of_own_data(search, function, loop, past[0]) is True
+    )
 
 
 def _gone_around(

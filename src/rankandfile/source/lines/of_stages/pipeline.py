@@ -86,13 +86,15 @@ def loops(
     search: Search, stages: list[Stage]
 ) -> Iterator[tuple[SourcePlace, ast.For, list[Stage], list[Stage]]]:
     """Loops that some are in and others behind, of all who wait in a transfer: in a function in which all of these
-    stand, or in one that those inside have come to from there, and the others have come back from."""
+    stand, or in one that those inside have come to from there, and the others have come back from. One may stand
+    elsewhere, as who serves all others does."""
     sending = {stage.rank for stage in stages if stage.transfer}
     deepest = max((len(stage.path) for stage in stages), default=0)
     for depth in range(deepest):
         for group in _together(stages, depth):
             place = search.places.find(group[0].path[depth])
-            if place is None or not place.known or not sending <= {stage.rank for stage in group}:
+            elsewhere = sending - {stage.rank for stage in group}
+            if place is None or not place.known or len(elsewhere) > 1:
                 continue
             lines = {stage.rank: stage.path[depth].line for stage in group}
             for loop in own_nodes(place.function):
@@ -102,6 +104,8 @@ def loops(
                 past = [stage for stage in group if _behind(place.function, loop, lines[stage.rank])]
                 if inside and past and len(inside) + len(past) == len(group):
                     yield place, loop, inside, past
+            if elsewhere:
+                continue
             first = [stage for stage in group if lines[stage.rank] == min(lines.values())]
             step = _statement(place.function, min(lines.values()))
             past = [stage for stage in group if step and _behind(place.function, step, lines[stage.rank])]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
-from rankandfile.source.dependence.syntax import JUMPS, ancestors, spans
+from rankandfile.source.dependence.syntax import JUMPS, ancestors, spans, text
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import Frame
 from rankandfile.source.lines.found_line import Search
@@ -147,9 +147,24 @@ def ends_early(search: Search, function: Function, loop: ast.For) -> list[ast.ex
         if not isinstance(node, ast.If):
             continue
         leaves = any(isinstance(each, (ast.Break, ast.Return)) for each in (*node.body, *node.orelse))
-        if leaves and search.why(function, node.test).level in ("varying", "axes"):
+        varies = search.why(function, node.test).level in ("varying", "axes")
+        if leaves and varies and not _counts_its_rounds(search, function, loop, node.test):
             found.append(node.test)
     return found
+
+
+def _counts_its_rounds(search: Search, function: Function, loop: ast.For, test: ast.expr) -> bool:
+    """`if seen == limit` of a number that is counted up in the loop itself, and a limit that nothing shows to differ: it
+    lets nobody out sooner than others."""
+    counters = {
+        text(node.target)
+        for node in ast.walk(loop)
+        if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant)
+    }
+    sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
+    others = [side for side in sides if text(side) not in counters]
+    differ = {search.why(function, side).level for side in others} & {"varying", "axes"}
+    return len(others) < len(sides) and not differ
 
 
 def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
