@@ -197,6 +197,26 @@ def test_who_goes_another_way_for_good_with_the_same_calls_is_not_ahead() -> Non
     assert (verdict.divergence.kind, blamed(verdict)) == ("absent", [1])
 
 
+def test_what_a_rank_left_out_is_told_by_those_of_its_part_in_the_job() -> None:
+    """Rank 0 gathers what the others have made, by ways of its own; rank 3 has begun the next round without both calls
+    of this one. The first that it left out is one of a group that rank 0 is not in."""
+    groups = {WORLD: [0, 1, 2, 3, 4], "actors": [1, 2, 3, 4]}
+    learner: list[Step] = [
+        Call(WORLD, op, 8, f"learner.py:{line}") for op, line in (("broadcast", 3), ("gather", 4))
+    ]
+    actor: list[Step] = [
+        Call(WORLD, "broadcast", 8, "actor.py:35"),
+        Call("actors", "all_reduce", 3, "actor.py:39"),
+        Call(WORLD, "gather", 8, "actor.py:40"),
+    ]
+    programs = {0: loop(learner, 9), **{rank: loop(actor, 9) for rank in (1, 2, 4)}}
+    programs[3] = [*loop(actor, 6), actor[0], *loop(actor, 2)]
+    verdict = diagnose(case_of(Job(groups, programs, backend="gloo"))).verdicts[0]
+    assert verdict.cause != "order_inversion" and blamed(verdict) == [3]
+    assert verdict.divergence is not None and verdict.divergence.seq == 7
+    assert "all_reduce at actor.py:39" in verdict.sentence
+
+
 def test_of_two_ranks_who_reads_alone_what_a_library_broadcasts_has_made_a_call_too_many() -> None:
     """Both read it in every round before, and the one that does not any more departs from no plan of anybody's."""
     read = Call(WORLD, "broadcast", 1, "notes.py:8")

@@ -29,6 +29,8 @@ def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergenceP
     if not found.culprits or found.kind == "argument" or found.expected is None:
         return found
     mate, rank = found.expected["rank"], found.culprits[0]
+    if (by_its_like := _by_its_like(facts, found, rank)) is not None:
+        return by_its_like
     diverged = facts.programs.against(rank, mate)
     if diverged is None or diverged.expected is None or diverged.difference.kind == "argument":
         return found
@@ -41,6 +43,21 @@ def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergenceP
         return found
     result = from_program(facts, diverged, found.culprits, found.normal)
     return replace(placed(facts, result) if result.kind == "substituted" else result, other=found.other)
+
+
+def _by_its_like(facts: WaitFacts, found: DivergencePoint, rank: int) -> DivergencePoint | None:
+    """Whose call shows the divergence may have another part in the job, and come to it by ways of its own: ranks that
+    ran this one's program show what was due before what it did instead."""
+    mates = facts.programs.mates(rank, facts.case.ranks_seen)
+    if found.expected is None or found.came is None or found.expected["rank"] in mates:
+        return None
+    like = tuple(sorted(mate for mate, other in mates.items() if other is not None and mate in found.normal))
+    diverged = facts.programs.diverges(rank, facts.case.ranks_seen) if len(like) > 1 else None
+    if diverged is None or diverged.expected is None or diverged.difference.kind != "substituted":
+        return None
+    if diverged.came != (rank, found.came["record"]) or not _on_common_ground(facts, diverged, like[0]):
+        return None
+    return placed(facts, from_program(facts, diverged, found.culprits, like))
 
 
 def _from_the_start(facts: WaitFacts, diverged: ProgramDivergence) -> bool:

@@ -56,7 +56,8 @@ def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool
     known = reason.level in ("varying", "axes")
     if not known and (by_key := _sorted_before(places.program, place.function, items)) is not None:
         return by_key
-    if not known and not chosen:
+    if not chosen and (not known or reason.source == "shard_length"):
+        # How many they are says nothing of the order in which they come.
         return None
     entry = enters(places.program, place.function, items)
     if entry is not None and handed_out(places.program, place, items, entry):
