@@ -14,8 +14,8 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.group_makers import MAKES_GROUPS
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
-from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.divergence.in_groups import FEWEST_WITNESSES
+from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.lookup import Row

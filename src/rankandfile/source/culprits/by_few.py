@@ -13,7 +13,7 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.source.culprits.exact_cause import ran_out
+from rankandfile.source.culprits.own_items import ran_out
 from rankandfile.source.dependence import axes_of
 from rankandfile.source.effects.event import event
 from rankandfile.source.lines.arguments import calls_on

@@ -40,15 +40,15 @@ import ast
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import ancestors, dotted, spans
 from rankandfile.source.lines.call_paths import Stop, first_unlike
-from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, resolve
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
 from .arms import made_one_more
+from .own_items import counted, gone_round_more_often, over_own_items
 from .own_order import own_order
-from .ways import over_for, turned_back, way_of_each
+from .ways import over_for, turned_back
 
 #: A decision on the rank itself is not far from where the rank is asked for.
 DIRECT = 3
@@ -141,48 +141,13 @@ def _left(found: FoundLine) -> bool:
     return normal == "another round" and culprit in ("loop left", "exhausted")
 
 
-def _over_own_items(found: FoundLine) -> bool:
-    """The loop goes over what this rank has of the data, or has left of it; not so often as a number says."""
-    assert found.decision is not None and found.reason is not None
-    return found.reason.source == "shard_length" or (
-        found.reason.source == "local_data" and not _counted(found.decision.condition.node)
-    )
-
-
-def _gone_round_more_often(found: FoundLine) -> bool:
-    """The decision is about what a loop around it has gathered, and that differs as some have gone round more often."""
-    assert found.decision is not None and found.reason is not None
-    function, condition = found.decision.place.function, found.decision.condition
-    upon = {step.upon for step in found.reason.chain if step.upon is not None}
-    return any(
-        isinstance(loop, ast.For) and (function.module.path, loop.lineno) in upon and not _counted(loop.iter)
-        for loop in ancestors(function.module, condition.node)
-    )
-
-
-def _counted(items: ast.AST | None) -> bool:
-    return isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
-
-
-def ran_out(found: FoundLine) -> Side | None:
-    """The side for which a loop over the rank's own items was over, where the other went round once more."""
-    decision, divergence = found.decision, found.divergence
-    if found.kind != "decision" or decision is None or divergence is None or found.reason is None:
-        return None
-    condition = decision.condition
-    if condition.kind != "for" or found.reason.level != "varying" or not _over_own_items(found):
-        return None
-    ways = way_of_each(decision, divergence)
-    return ways.get("exhausted") if "another round" in ways else None
-
-
 def _had_fewer(found: FoundLine) -> bool:
     """The loop came to its end on the ranks that diverged, and to another round on the others."""
     assert found.decision is not None
     condition, left = found.decision.condition, found.decision.branching.normal == "end"
     normal, culprit = (condition.there, condition.here) if left else (condition.here, condition.there)
     is_over = condition.kind == "for" and normal == "another round" and culprit == "exhausted"
-    return is_over and not _counted(condition.node)
+    return is_over and not counted(condition.node)
 
 
 def _swallowed(found: FoundLine) -> bool:
@@ -282,7 +247,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
     if found.reason.level != "varying":
         had_fewer = cause == "rank_conditional" and found.reason.level == "unknown" and _had_fewer(found)
         return "uneven_inputs" if had_fewer and not _SHARE.off else structural
-    if found.decision.condition.kind == "for" and _over_own_items(found):
+    if found.decision.condition.kind == "for" and over_own_items(found):
         return None if _SHARE.off else "uneven_inputs"
     if structural is not None:
         return structural
@@ -291,7 +256,7 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         if over is None:
             return None
         return "early_exit" if over is found.divergence.culprit else "extra_collective"
-    if cause in _PATHS and _gone_round_more_often(found):
+    if cause in _PATHS and gone_round_more_often(found):
         return None if _SHARE.off else "uneven_inputs"
     if cause in _PATHS and found.reason.source == "rank_api" and len(found.reason.chain) <= DIRECT:
         return None if _OWN_RANK.off else "rank_conditional"

@@ -193,8 +193,8 @@ def _passed(
     left: Literal["normal", "culprit"],
     went_on: bool,
 ) -> Iterator[Branching]:
-    """The side that `left` may have entered the functions of `path` from `depth` on too, and left them without coming to
-    its lines. `way`: the function around them, and from where to where that side went in it."""
+    """The side that `left` may have entered the functions of `path` from `depth` on too, and left them without coming
+    to its lines. `way`: the function around them, and from where to where that side went in it."""
     frame, after, to = way
     via = next(f.line for f in path if f[:2] == frame[:2])
     lines = after.line if after else None, via, to.line if isinstance(to, Stop) else None

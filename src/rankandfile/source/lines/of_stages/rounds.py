@@ -154,8 +154,8 @@ def ends_early(search: Search, function: Function, loop: ast.For) -> list[ast.ex
 
 
 def _counts_its_rounds(search: Search, function: Function, loop: ast.For, test: ast.expr) -> bool:
-    """`if seen == limit` of a number that is counted up in the loop itself, and a limit that nothing shows to differ: it
-    lets nobody out sooner than others."""
+    """`if seen == limit` of a number that is counted up in the loop itself, and a limit that nothing shows to differ:
+    it lets nobody out sooner than others."""
     counters = {
         text(node.target)
         for node in ast.walk(loop)

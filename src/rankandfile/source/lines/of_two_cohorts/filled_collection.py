@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rankandfile.source.dependence.syntax import PUTS_IN
+from rankandfile.source.dependence.syntax import PUTS_IN, dotted
 from rankandfile.source.program.places import SourcePlace
 
 
@@ -38,3 +38,31 @@ def added_to(node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTS_IN:
         return node.func.value
     return None
+
+
+_DICTIONARIES = {"dict", "defaultdict", "OrderedDict", "Counter"}
+
+
+def kept_under_keys(place: SourcePlace, items: ast.AST) -> bool:
+    """Whether the items are those of the object's own dictionary, which methods of its class fill."""
+    return any(
+        _is_a_dictionary(place, name) for name in attributes(items) if any(filling_methods(place, name))
+    )
+
+
+def _is_a_dictionary(place: SourcePlace, attribute: str) -> bool:
+    """By what its class sets it to."""
+    own = (f for f in place.module.functions if f.owner is place.function.owner)
+    set_to = [
+        node.value
+        for function in own
+        for node in function.nodes
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Attribute) and target.attr == attribute
+    ]
+    return any(
+        isinstance(value, ast.Dict)
+        or (isinstance(value, ast.Call) and (dotted(value.func) or "").rpartition(".")[2] in _DICTIONARIES)
+        for value in set_to
+    )
