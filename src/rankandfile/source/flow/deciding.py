@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import resolve
 
 from .build import graph_of
 from .condition import Condition, Exit, Kind, Point, written
@@ -45,11 +46,11 @@ def deciding(
     `"raise"` an exception that leaves it, `"end"` either; `"own"` an end in its own words, not by a call that raises.
     """
     graph = graph_of(function)
-    if isinstance(here, Point) and here.call and not graph.calls(here.line, here.call):
+    if isinstance(here, Point) and here.call and not _calls(function, graph, here):
         # A property, an operator, or a framework's own frames: the line names no such call.
         here = here.line
-    far = own_ends(function, tried=True) if there == "own" else _places(graph, there)
-    found = _conditions(function, graph, _places(graph, here), far, after)
+    far = own_ends(function, tried=True) if there == "own" else _places(function, graph, there)
+    found = _conditions(function, graph, _places(function, graph, here), far, after)
     if found or isinstance(here, Point):
         return found
     # Everybody reaches the line: the decision is on it, in front of one of its calls (`stop and reduce(x)`).
@@ -61,20 +62,30 @@ def deciding(
     return [c for c in found if c.line <= here <= (getattr(c.node, "end_lineno", None) or c.line)]
 
 
-def _places(graph: Graph, place: int | Point | Exit) -> set[Node]:
+def _places(function: Function, graph: Graph, place: int | Point | Exit) -> set[Node]:
     if isinstance(place, Point):
-        named = graph.calls(place.line, place.call) if place.call else set()
-        return named or graph.on(place.line)
+        return _calls(function, graph, place) or graph.on(place.line)
     if isinstance(place, int):
         return graph.on(place)
     exits = {"return": {graph.returns}, "raise": {graph.raises}, "end": {graph.returns, graph.raises}}
     return exits[place]
 
 
-def _starts(graph: Graph, after: int | Point | None) -> list[Node]:
+def _calls(function: Function, graph: Graph, place: Point) -> set[Node]:
+    """The calls at a line of something with this name; an object that is called has none, and is named by no function
+    or class."""
+    named = graph.calls(place.line, place.call) if place.call else set()
+    if named or place.call != "__call__":
+        return named
+    calls = {node for node in graph.on(place.line) if isinstance(node.what, ast.Call)}
+    of_objects = {n for n in calls if isinstance(n.what, ast.Call) and resolve(function, n.what.func) is None}
+    return of_objects if len(of_objects) == 1 else set()
+
+
+def _starts(function: Function, graph: Graph, after: int | Point | None) -> list[Node]:
     if after is None:
         return [graph.entry]
-    nodes = _places(graph, after)
+    nodes = _places(function, graph, after)
     exact = isinstance(after, Point) and after.call is not None
     steps = [(o, follower) for node in nodes for o, follower in node.edges if exact or follower not in nodes]
     # A call that everybody got through raised nothing: that way is open only where there is no other.
@@ -85,7 +96,7 @@ def _starts(graph: Graph, after: int | Point | None) -> list[Node]:
 def _conditions(
     function: Function, graph: Graph, here: set[Node], there: set[Node], after: int | Point | None
 ) -> list[Condition]:
-    return between_nodes(function, here, there, _starts(graph, after))
+    return between_nodes(function, here, there, _starts(function, graph, after))
 
 
 _BETWEEN: WeakKeyDictionary[Function, dict[_Question, list[Condition]]] = WeakKeyDictionary()

@@ -42,6 +42,8 @@ _OWN = re.compile(
 _STACK = re.compile(
     r"#\d+ |File:? \"|frame #|(?:Current t|T)hread 0x|Traceback |Timeout \(|.*most recent call"
 )
+#: A time in milliseconds, say, in a column of its own; anything else that is indented belongs to the line above.
+_PADDED = re.compile(r" {1,8}\d+[ .:]")
 _OF_TORCH = frozenset(("c10", "nccl", "kernel", "syslog", "journal"))
 _TELLS = re.compile(
     r"(?i)\b(?:skip\w*|stop\w*|early|signal|sig(?:term|int|usr)\w*|preempt\w*|exhaust\w*|retry\w*|nan|non-finite|empty|"
@@ -75,7 +77,7 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
         text = bare.body.strip()
         if (
             len(text) < 8
-            or bare.body[:1].isspace()
+            or (bare.body[:1].isspace() and not _PADDED.match(bare.body))
             or _OF_TORCH.intersection(bare.layers)
             or not _plain(text)
         ):

@@ -33,6 +33,7 @@ from .groups_in_order import made_in_order
 from .inside_framework import inside_framework
 from .items_behind import loops_behind
 from .one_call import argument, of_those_inside, together
+from .told_by_log import kept_by_manager
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
 
@@ -177,6 +178,9 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
             continue
         ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
         unknown = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
+        maybe = decisions(search.places, ways, sides, seeming_equal=True)
+        if (kept := kept_by_manager(search, maybe, divergence)) is not None:
+            return kept
         every = [d for d in unknown if not d.branching.guessed]
         if every and unknown[0].weight[0] < every[0].weight[0]:
             # That the other side came by is less to suppose than that a loop did not end for all at once.
@@ -189,11 +193,7 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
             every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
         if not every and divergence.settled:
             # They parted all the same: what an object was asked for was changed on some ranks where nobody looked.
-            alike = [
-                d
-                for d in decisions(search.places, ways, sides, seeming_equal=True)
-                if d.condition.kind == "except" or _asks_an_object(d)
-            ]
+            alike = [d for d in maybe if d.condition.kind == "except" or _asks_an_object(d)]
             every = alike if len({(d.branching.frame.file, d.condition.line) for d in alike}) == 1 else []
         if not every:
             continue

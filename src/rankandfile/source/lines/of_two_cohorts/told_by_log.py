@@ -19,10 +19,15 @@ from msgspec.structs import replace
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.files.text import without_comment
+from rankandfile.source.lines.decision import Decision
+from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.made_from import called_in
 from rankandfile.source.lines.of_stages.pipeline import seen_in_transfer
 from rankandfile.source.program.log_lines import written_by
 from rankandfile.source.program.modules import Function
+from rankandfile.source.program.places import place_in
 
 
 class Wrote(Struct, frozen=True):
@@ -49,6 +54,24 @@ def as_logged(search: Search, found: FoundLine) -> tuple[FoundLine, list[Wrote]]
     return replace(
         found, supposed=any(side.seen and seen_in_transfer(search, side.rank) for side in sides)
     ), []
+
+
+def kept_by_manager(
+    search: Search, decisions: list[Decision], divergence: CodeDivergence
+) -> FoundLine | None:
+    """Of blocks whose context manager may have kept what was raised in them: the handler in the manager's own function,
+    where somebody wrote what it writes."""
+    for decision in decisions:
+        manager = decision.condition.node
+        if decision.condition.kind != "with" or not isinstance(manager, ast.Call) or _WROTE.off:
+            continue
+        for maker in called_in(search.program, decision.place.function, manager):
+            for handler in (node for node in maker.nodes if isinstance(node, ast.ExceptHandler)):
+                if written_within(search, handler.body):
+                    place, line = place_in(maker, handler.lineno), handler.lineno
+                    text = without_comment(maker.module.lines[line - 1].strip())
+                    return FoundLine(place, line, text, None, divergence, decision, kind="caught")
+    return None
 
 
 def _inside(search: Search, found: FoundLine) -> list[Wrote]:
