@@ -15,14 +15,18 @@ from support.source.toy_runs import (
     case_of,
     diagnosis_of,
     locate,
+    place,
+    play,
     remarked,
     tree,
     undecided,
+    verdict_of,
 )
 
 import rankandfile
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.raw import columns_of
+from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict, Wait
 from rankandfile.source.program.log_lines import written_by
 from rankandfile.source.program.modules import Program
@@ -81,7 +85,13 @@ def stuck(writes: str, *said: tuple[int, str]) -> Verdict:
     calls = {0: [("broadcast", gives)], 1: [("broadcast", shares)] * 2, 2: [("broadcast", shares)] * 2,
              3: [("broadcast", shares)]}  # fmt: skip
     run = Run({"train.py": text}, calls)
-    case = case_of(run, stand)
+    case = with_lines(case_of(run, stand), *said)
+    verdict = undecided(run, Wait(ranks="1,2", waits_for="0,3", group="0"))
+    return locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+
+
+def with_lines(case: Case, *said: tuple[int, str]) -> Case:
+    """What single ranks wrote last."""
     events = [Event(line=n, offset=0, kind="own_last_line", shape="P9", role="fact", rank=rank, text=line)
               for n, (rank, line) in enumerate(said)]  # fmt: skip
     if events:
@@ -91,8 +101,7 @@ def stuck(writes: str, *said: tuple[int, str]) -> Verdict:
         schema = case.events.schema
         rows = rows.select(pl.col(name).cast(schema[name]) for name in rows.columns)
         case = msgspec.structs.replace(case, events=pl.concat([case.events, rows], how="diagonal"))
-    verdict = undecided(run, Wait(ranks="1,2", waits_for="0,3", group="0"))
-    return locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    return case
 
 
 def test_who_alone_wrote_what_the_handler_writes_came_through_it() -> None:
@@ -120,6 +129,60 @@ def test_nobody_is_said_to_have_caught_anything_where_no_log_shows_it(
     verdict = stuck(writes, *said)
     assert not verdict.culprits
     assert "an exception was caught" not in verdict.sentence and "nothing shows" in verdict.sentence
+
+
+KEPT = """
+import torch.distributed as dist
+from contextlib import contextmanager
+
+
+class Budget:
+    spent = 0
+
+    @contextmanager
+    def attempt(self, row):
+        try:
+            yield
+        except ValueError:  # keeps
+            log("left out row", row)
+            self.spent += 1
+            if self.spent > 9:
+                raise
+
+
+class Step:
+    def __call__(self, loss):
+        dist.all_reduce(loss)
+
+
+def log(*words):
+    print(*words)
+
+
+def loss_of(row):
+    if row == 5 and dist.get_rank() == 2:
+        raise ValueError
+    return row
+
+
+def main():
+    budget, step = Budget(), Step()
+    for row in range(12):
+        with budget.attempt(row):
+            step(loss_of(row))
+        if row % 4 == 3:
+            dist.all_gather([], row)
+"""
+
+
+def test_a_context_manager_of_the_programs_own_kept_it_by_what_its_handler_wrote() -> None:
+    run = play(train=KEPT)
+    case, said = case_of(run), diagnosis_of(verdict_of(run, 2))
+    heard = with_lines(case, (2, "left out row 5"), (0, "begun with row 0"))
+    kept, unheard = (locate(each, said, tree(run.files)).verdicts[0] for each in (heard, case))
+    handler = ("train.py", remarked(run.files["train.py"], "keeps"))
+    assert (place(kept.location), kept.cause) == (handler, "swallowed_exception")
+    assert place(unheard.location) != handler
 
 
 WRITERS = """

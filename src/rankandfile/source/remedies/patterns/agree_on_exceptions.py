@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence.syntax import dotted
 from rankandfile.source.remedies.code import Module
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
@@ -21,12 +22,24 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if any(
         isinstance(n, (ast.Yield, ast.YieldFrom)) for statement in attempt.body for n in ast.walk(statement)
     ):
+        if _makes_a_manager(place):
+            return Refusal(
+                "agree_on_exceptions",
+                f"line {handler.lineno} catches what any block under this context manager raises. Behind each such "
+                "block let all ranks hear who failed: reduce that flag (MAX), and act on it together; or let the "
+                "exception through, so that the job ends.",
+            )
         return Refusal(
             "agree_on_exceptions",
             f"line {handler.lineno} catches in a generator, which is asked as often as each rank needs: hand on "
             "something for what could not be read, or raise for all ranks where its items are used.",
         )
     return _decide_to_raise(place, plain, handler, attempt) or _take_out(place, plain, handler, attempt)
+
+
+def _makes_a_manager(place: PlaceToMend) -> bool:
+    decorators = place.function.node.decorator_list if place.function is not None else []
+    return any((dotted(each) or "").endswith("contextmanager") for each in decorators)
 
 
 def _decide_to_raise(
