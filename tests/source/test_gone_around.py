@@ -57,3 +57,42 @@ def test_who_may_have_gone_by_a_message_upon_its_own_data_has_left_no_loop_early
     assert place(found.location) == ("train.py", remarked(text, "<-")), found.sentence
     assert [one.rank for one in found.named] == [0] and found.cause == "skipped_collective"
     assert "may have gone by what they wait in (train.py:5)" in found.sentence
+
+
+def test_who_makes_the_same_in_another_arm_has_not_gone_by_it() -> None:
+    """The last stage alone has the loss, upon which it leaves the loop; in the step itself each has an arm of its own."""
+    text = """
+import torch.distributed as dist
+
+
+def step(rows, peer):
+    if rows:
+        dist.batch_isend_irecv(rows)  # inside
+    else:
+        dist.batch_isend_irecv(peer)
+
+
+def run():
+    rows, peers = open(f"part{dist.get_rank()}").readlines(), read_peers()
+    for n in range(4):  # loop
+        step(rows, peers[n])  # round
+        if len(rows) > n:  # <-
+            break
+    dist.barrier()  # end
+
+
+run()  # main
+""".lstrip("\n")
+    file = f"{FOLDER}train.py"
+    outer = ("<module>", file, remarked(text, "main"))
+    waits: Frames = (
+        ("batch_isend_irecv", TORCH, 1), ("step", file, remarked(text, "inside")), ("run", file, remarked(text, "round")),
+        outer,
+    )  # fmt: skip
+    ended: Frames = (("run", file, remarked(text, "end")), outer)
+    run = Run({"train.py": text}, {0: [("barrier", ended)], 1: [], 2: []})
+    verdict = undecided(run, Wait(ranks="0", waits_for="1,2", group="0"))
+    case = case_of(run, {0: ended, 1: waits, 2: waits})
+    found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert place(found.location) == ("train.py", remarked(text, "<-")), found.sentence
+    assert [one.rank for one in found.named] == [0] and found.cause == "early_exit"

@@ -22,8 +22,11 @@ from rankandfile.model.diagnosis import Verdict, Wait
 
 TORCH = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py"
 PROGRAM = """
+import logging
 import torch.distributed as dist
 from torch.utils.data import DataLoader
+
+log = logging.getLogger("train")
 
 
 class Stage:
@@ -123,7 +126,7 @@ def test_who_alone_has_left_a_loop_that_the_others_wait_in_went_round_fewer_time
     verdict = stuck({0: "past", 1: "common", 2: "common"})
     assert named(verdict) == [0] and verdict.cause == "uneven_inputs"
     assert verdict.location is not None and "self.loader" in (verdict.location.condition or "")
-    assert "Rank 0 has left the loop at train.py:27, and ranks 1,2 are still in it" in verdict.sentence
+    assert "Rank 0 has left the loop at train.py:30, and ranks 1,2 are still in it" in verdict.sentence
 
 
 def test_who_alone_waits_for_more_may_wait_for_what_another_left_out() -> None:
@@ -171,10 +174,11 @@ def test_a_step_of_a_schedule_of_torch_is_made_equally_often_at_both_ends() -> N
     assert not named(stuck(ways, items=unknown, transfer="_wait_batch_p2p"))
 
 
-def test_what_is_only_kept_in_a_list_leaves_nothing_out() -> None:
+def test_what_is_only_kept_in_a_list_or_logged_leaves_nothing_out() -> None:
     ways = {0: "past", 1: "common", 2: "common"}
     kept = "if next(iter(self.loader)):\n                seen.append(item)\n            if True:"
-    assert named(stuck(ways, left_out=kept)) == [0]
+    for what in ("seen.append", "log.info"):
+        assert named(stuck(ways, left_out=kept.replace("seen.append", what))) == [0]
     assert not named(stuck(ways, left_out=kept.replace("seen.append", "self.give")))
 
 

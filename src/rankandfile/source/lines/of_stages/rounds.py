@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from rankandfile.source.dependence import objects_of
+from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import JUMPS, ancestors, spans, text
 from rankandfile.source.lines.arguments import called_name
-from rankandfile.source.lines.call_paths import Frame
+from rankandfile.source.lines.call_paths import Frame as CallFrame
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
@@ -71,7 +73,7 @@ def _can_take(
     return not (same and len(lines) == len(others) and all(spans(way, line) for line in lines))
 
 
-def is_in(search: Search, frame: Frame, maker: Function) -> bool:
+def is_in(search: Search, frame: CallFrame, maker: Function) -> bool:
     found = search.places.find(frame)
     return found is not None and found.function is maker
 
@@ -183,7 +185,7 @@ def leaves_out(search: Search, function: Function, loop: ast.For) -> bool:
 
 
 def quiet(function: Function, step: ast.stmt) -> bool:
-    """It goes on, and reaches no other rank: it calls nothing but what is built in, or a list's own methods."""
+    """It goes on, and reaches no other rank: it calls nothing but what is built in, a list's own methods, or a log."""
     if any(isinstance(each, (*JUMPS, ast.With, ast.Delete, ast.Await)) for each in ast.walk(step)):
         return False
     return all(_built_in(function, each.func) for each in ast.walk(step) if isinstance(each, ast.Call))
@@ -193,7 +195,12 @@ def _built_in(function: Function, called: ast.expr) -> bool:
     target = resolve(function, called)
     if isinstance(target, External):
         return target.dotted.startswith("builtins.")
-    if target is not None or not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+    if target is not None or not isinstance(called, ast.Attribute):
+        return False
+    kinds = objects_of(function.module.program).externals(called.value, Frame(function))
+    if kinds and all(kind.startswith("logging.") for kind in kinds):
+        return True
+    if not isinstance(called.value, ast.Name):
         return False
     name = called.value.id
     own = [*own_nodes(function)]

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
@@ -53,9 +54,9 @@ def ways_around(
 
 def arms_without(function: Function, node: ast.If, line: int) -> Iterator[bool]:
     """How the test comes out for who never comes to the line."""
-    for arm, outcome in ((node.body, True), (node.orelse, False)):
+    for arm, other, outcome in ((node.body, node.orelse, True), (node.orelse, node.body, False)):
         if any(spans(step, line) for step in arm):
-            if _sends_too(arm, line):
+            if _sends_too(arm, line) and not _done_at(arm, line) & _called(other):
                 yield not outcome
         elif arm and isinstance(arm[-1], ast.Return) and arm[-1].lineno < line:
             inside = takewhile(lambda outer: outer is not function.node, ancestors(function.module, node))
@@ -65,10 +66,17 @@ def arms_without(function: Function, node: ast.If, line: int) -> Iterator[bool]:
 
 def _sends_too(arm: list[ast.stmt], line: int) -> bool:
     """What is done at the line is more than to receive: whoever goes without it sends nothing there either."""
-    calls = [call for step in arm for call in ast.walk(step) if isinstance(call, ast.Call)]
-    names = {getattr(call.func, "attr", getattr(call.func, "id", "")) for call in calls}
-    at_line = {getattr(c.func, "attr", getattr(c.func, "id", "")) for c in calls if spans(c, line)}
-    return bool(names & _SENDS) or not any("recv" in name for name in at_line)
+    return bool(_called(arm) & _SENDS) or not any("recv" in name for name in _done_at(arm, line))
+
+
+def _called(arm: list[ast.stmt]) -> set[str]:
+    calls = (call for step in arm for call in ast.walk(step) if isinstance(call, ast.Call))
+    return {called_name(call) for call in calls}
+
+
+def _done_at(arm: list[ast.stmt], line: int) -> set[str]:
+    calls = (call for step in arm for call in ast.walk(step) if isinstance(call, ast.Call))
+    return {called_name(call) for call in calls if spans(call, line)}
 
 
 def _can_go(
