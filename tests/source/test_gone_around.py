@@ -60,7 +60,7 @@ def test_who_may_have_gone_by_a_message_upon_its_own_data_has_left_no_loop_early
 
 
 def test_who_makes_the_same_in_another_arm_has_not_gone_by_it() -> None:
-    """The last stage alone has the loss, upon which it leaves the loop; in the step itself each has an arm of its own."""
+    """The last stage alone has the loss, upon which it leaves the loop; in the step itself each has its own arm."""
     text = """
 import torch.distributed as dist
 
@@ -85,10 +85,8 @@ run()  # main
 """.lstrip("\n")
     file = f"{FOLDER}train.py"
     outer = ("<module>", file, remarked(text, "main"))
-    waits: Frames = (
-        ("batch_isend_irecv", TORCH, 1), ("step", file, remarked(text, "inside")), ("run", file, remarked(text, "round")),
-        outer,
-    )  # fmt: skip
+    inside, round_ = (remarked(text, remark) for remark in ("inside", "round"))
+    waits: Frames = (("batch_isend_irecv", TORCH, 1), ("step", file, inside), ("run", file, round_), outer)
     ended: Frames = (("run", file, remarked(text, "end")), outer)
     run = Run({"train.py": text}, {0: [("barrier", ended)], 1: [], 2: []})
     verdict = undecided(run, Wait(ranks="0", waits_for="1,2", group="0"))
