@@ -72,7 +72,7 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{f', {where}' if where else ''}."
     )
     few = len(p.normal) < MAJORITY
-    before = in_all_records.as_before(facts, p) if few and p.usual == p.normal else ""
+    before = in_all_records.as_before(facts, p) if few and p.usual else ""
     sentence += f" {before}." if before else ""
     ways = in_document.ways_of(facts, p)
     if ways is not None:
@@ -114,10 +114,19 @@ def _alternatives(p: DivergencePoint, by_condition: bool, leaves: bool) -> tuple
         ),
         ("early_exit", "The call may lie after a loop that the others are still in.", p.how == "behind"),
     )
-    return tuple(
-        perhaps(
-            cause, sentence, p.culprits, decided_by="the calls that would follow it, or the source around it"
-        )
-        for cause, sentence, applies in others
+    decided_by = "the calls that would follow it, or the source around it"
+    found = [
+        perhaps(cause, words, p.culprits, decided_by=decided_by)
+        for cause, words, applies in others
         if applies
-    )
+    ]
+    if p.usual == p.culprits and len(p.normal) < MAJORITY:
+        # Who did as in the rounds before may have been right, be it alone.
+        those = upper(ranks_words(p.normal))
+        found.insert(
+            0,
+            perhaps(
+                "extra_collective", f"{those} may have made a call too many.", p.normal, decided_by=decided_by
+            ),
+        )
+    return tuple(found)

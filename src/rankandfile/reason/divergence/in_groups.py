@@ -134,9 +134,9 @@ def _few_against_few(facts: WaitFacts, found: DivergencePoint, by_history: bool)
     Two against two at one call: that all went one way before is what their data may have happened to say. Calls that
     go on in step behind one left out, or made besides, are more than that.
 
-    What strikes one rank seldom strikes two alike: of all members the fewer are out of step, unless the rounds before
-    went on as they do. As many may be right, unless they did as the rounds before, and the others made a call of
-    another place of them, or one that lies behind all.
+    What strikes one rank seldom strikes two alike: of all members the fewer are out of step, also where they went on as
+    in the rounds before, and missed what is done for the first time. As many may be right, unless they did as the
+    rounds before, and the others made a call of another place of them, or one that lies behind all.
     """
     if found.kind != "substituted":
         return False
@@ -147,8 +147,7 @@ def _few_against_few(facts: WaitFacts, found: DivergencePoint, by_history: bool)
     if len(found.normal) >= FEWEST_WITNESSES:
         return False
     all_known = {*found.normal, *found.other} >= {*facts.membership.members[found.group]}
-    more = len(found.normal) > len(found.other) and all_known
-    if more and found.usual != found.other:
+    if len(found.normal) > len(found.other) and all_known:
         return False
     known = found.came is not None and (calls_before(facts, found.came)["token"] == found.came["token"]).any()
     return not (known or found.how == "behind") or found.usual != found.normal
