@@ -22,7 +22,7 @@ from rankandfile import __version__, listing
 
 from .console import complain
 from .ending import Ended, tidily
-from .errors import INTERNAL, INTERRUPTED, PIPE_CLOSED, USAGE, UserError
+from .errors import INTERNAL, INTERRUPTED, PIPE_CLOSED, USAGE, UserError, refused_by_the_machine
 from .first_word import understood
 from .help_pages.page import HelpOfCommand, HelpOfGroup
 from .panels import ADVANCED, PANELS
@@ -191,6 +191,9 @@ def _without_traceback(words: list[str]) -> tuple[list[str], bool]:
 
 def _refused(error: Exception) -> int:
     """A line for what the command line got wrong, or for what is wrong with raf itself; the status it ends with."""
+    if (refused := refused_by_the_machine(error)) is not None:
+        complain(refused)
+        return USAGE
     said = getattr(error, "format_message", None)
     if said is None:
         place = _place(error)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 from typer.models import OptionInfo
 
-from .console import PIPE_WIDTH, err, out, write_utf8
+from .console import PIPE_WIDTH, err, out
 from .errors import UserError, told_as
 
 if TYPE_CHECKING:
@@ -51,19 +51,21 @@ TextOrJsonOption = Annotated[TextOrJson, Option("--format", "-f", help="How to p
 def may_be_written(output: Path | None) -> Path | None:
     """The user's error before anything is read, where a file cannot be written."""
     if output is not None:
-        if output.is_dir():
-            raise UserError(f"cannot write {output}: it is a folder")
-        if not output.parent.is_dir():
-            raise UserError(f"cannot write {output}: no folder {output.parent}")
-        if not os.access(output if output.exists() else output.parent, os.W_OK):
-            raise UserError(f"cannot write {output}: permission denied")
+        with told_as(f"cannot write {output}"):
+            if output.is_dir():
+                raise UserError(f"cannot write {output}: it is a folder")
+            if not output.parent.is_dir():
+                raise UserError(f"cannot write {output}: no folder {output.parent}")
+            if not os.access(output if output.exists() else output.parent, os.W_OK):
+                raise UserError(f"cannot write {output}: permission denied")
     return output
 
 
 def may_be_folder(output: Path | None) -> Path | None:
     """The user's error before anything is read, where a folder cannot be made."""
     if output is not None:
-        there = next(one for one in (output, *output.parents, Path()) if one.exists())
+        with told_as(f"cannot write {output}"):
+            there = next(one for one in (output, *output.parents, Path()) if one.exists())
         if not there.is_dir():
             raise UserError(f"cannot write {output}: {there} is a file")
         if not os.access(there, os.W_OK):
@@ -120,22 +122,21 @@ def emit(
         else:
             lines = _flat(frame)
             lines = _inert(lines) if output.suffix.lower() in _SPREADSHEETS else lines
-            lines.write_csv(output, separator="\t")
+            write_bytes(lines.write_csv(separator="\t").encode(), output)
         return
     if format is Format.parquet and output is None and sys.stdout.isatty():
         raise UserError("Parquet is binary: name a file with -o, or redirect the output")
+    write_bytes(_encoded(frame, format), output)
+
+
+def _encoded(frame: pl.DataFrame, format: Format) -> bytes:
+    """In memory first: where a disk is full, Polars does not say so in the system's words."""
     if format is Format.json:
-        text = frame.write_json()
-        if output is not None:
-            output.write_text(text, encoding="utf-8")
-        else:
-            out.file.write(text + "\n")
-        return
-    target = output if output is not None else sys.stdout.buffer
+        return f"{frame.write_json()}\n".encode()
     if format is Format.csv:
-        _inert(frame).write_csv(target)
-    else:
-        frame.write_parquet(target)
+        return _inert(frame).write_csv().encode()
+    frame.write_parquet(target := io.BytesIO())
+    return target.getvalue()
 
 
 def _inert(frame: pl.DataFrame) -> pl.DataFrame:
@@ -164,11 +165,17 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 def write_text(text: str, output: Path | None) -> None:
     """To the file, or to standard output: UTF-8 in either case."""
+    write_bytes(text.encode("utf-8", "replace"), output)
+
+
+def write_bytes(data: bytes, output: Path | None) -> None:
     if output is None:
-        write_utf8(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
     else:
         with told_as(f"cannot write {output}"):
-            output.write_bytes(text.encode("utf-8", "replace"))
+            output.write_bytes(data)
 
 
 def as_json(format: TextOrJson, output: Path | None) -> bool:

@@ -65,11 +65,18 @@ def plainly(value: object, kind: object, rules: object = None) -> object:
     if kind in _NUMBERS and isinstance(kind, type):
         return _number(value, kind, rules)
     if kind is Path and isinstance(value, str | Path):
-        unreadable = Path(value).exists() and not os.access(value, os.R_OK)
-        return UNSURE if unreadable else Path(value)
+        return UNSURE if _unreadable(Path(value)) else Path(value)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next((one for one in kind if value is one or value == one.value), UNSURE)
     return value if kind in (str, bool) and type(value) is kind else UNSURE
+
+
+def _unreadable(path: Path) -> bool:
+    """It is there, and may not be read. Of what lies in a locked folder, whoever opens it says so."""
+    try:
+        return path.exists() and not os.access(path, os.R_OK)
+    except OSError:
+        return False
 
 
 def _each(values: Iterable[object], kind: object, rules: object) -> object:
