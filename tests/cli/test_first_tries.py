@@ -189,3 +189,22 @@ def test_help_and_mistakes_load_nothing_heavy(words: str) -> None:
         [sys.executable, "-c", code, *words.split()], capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[-1] == "LOADED []"
+
+
+@pytest.mark.parametrize("names", [["standard input"], ["a/dump", "b/dump"]])
+def test_a_dump_whose_name_tells_no_rank_is_said_to_be_one(tmp_path: Path, names: list[str]) -> None:
+    """`cat DUMP | raf -`: that there is no dump would send one to look for what is in one's hand."""
+    given = b""
+    if names == ["standard input"]:
+        given, words = (EVIDENCE / "dumps" / "nccl_trace_rank_0").read_bytes(), ["-"]
+    for rank, name in enumerate(names if not given else ()):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes((EVIDENCE / "dumps" / f"nccl_trace_rank_{rank}").read_bytes())
+        words = [str(tmp_path)]
+    done = subprocess.run([sys.executable, "-m", "rankandfile", *words], input=given, capture_output=True)
+    said = " ".join(done.stdout.decode().split())
+    which = "The one dump here" if given else "Each of the 2 dumps here"
+    assert f"{which} was set aside: nothing tells its rank" in said
+    assert "no dump used" in said and "no dumps" not in said
+    next_step = said.partition(" next ")[2]
+    assert next_step.startswith(f"whose dump{'s these are' if not given else ' this is'}: name each file")
