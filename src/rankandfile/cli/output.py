@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 #: What makes a spreadsheet run a cell, in wide letters too; where semicolons part cells, one begins behind each. A
 #: number with its sign is none of them.
 _FORMULA = "(^|[;\t\r\n])([\t\r\n \u00a0\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-])"
-_SPREADSHEETS = (".tsv", ".tab", ".xls")
+_SPREADSHEETS = (".tsv", ".tab")
+_TEXTS = ("", ".txt")
+TABBED = (*_TEXTS, *_SPREADSHEETS)
+"""Suffixes of a table as text."""
 
 
 _DIFF_COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
@@ -68,9 +71,33 @@ def may_be_folder(output: Path | None) -> Path | None:
             there = next(one for one in (output, *output.parents, Path()) if one.exists())
         if not there.is_dir():
             raise UserError(f"cannot write {output}: {there} is a file")
+        if there != output and _named_as_file(output):
+            raise UserError(f"-o {output}: the name of a file; what is written goes into a folder: -o DIR")
         if not os.access(there, os.W_OK):
             raise UserError(f"cannot write {output}: permission denied")
     return output
+
+
+def _named_as_file(output: Path) -> bool:
+    """``page.html``, and not ``case-1.2``."""
+    from mimetypes import MimeTypes
+
+    kind, packed = MimeTypes().guess_type(output.name)
+    return kind is not None or packed is not None
+
+
+def told_by_suffix(output: Path, formats: type[Enum], texts: Iterable[str] = _TEXTS) -> str:
+    """The format in which a file is written where none was asked for: `text`, or the one that its suffix names.
+
+    Raises `UserError` for another suffix: whoever writes w.svg wants a picture, and no table under its name.
+    """
+    suffix, kept = output.suffix.lower(), [one.value for one in formats if one.value != "text"]
+    if suffix in texts:
+        return "text"
+    if suffix.removeprefix(".") in kept:
+        return suffix.removeprefix(".")
+    known = ", ".join([*(f".{one}" for one in kept), *filter(None, texts)])
+    raise UserError(f"-o {output}: the suffix tells the format: {known}; or name it with --format")
 
 
 def file_output(help: str) -> OptionInfo:
@@ -91,14 +118,22 @@ def _output(metavar: str, callback: Callable[[Path | None], Path | None], help: 
 OutputOption = Annotated[
     Path | None,
     file_output(
-        "Write all of it to this file. Its suffix tells the format: .json, .csv, .parquet, else tabbed text."
+        "Write all of it to this file. Its suffix tells the format: .json, .csv, .parquet, .tsv or .txt for tabbed "
+        "text."
     ),
 ]
 TextFile = Annotated[
     Path | None,
-    file_output("Write it to this file: as JSON where it ends in .json, else as text."),
+    file_output("Write it to this file. Its suffix tells the format: .json, or .txt."),
 ]
 LimitOption = Annotated[int, Option("--limit", "-n", min=0, help="Rows to print as text; 0 for all.")]
+
+
+def format_of_table(output: Path | None, asked: Format) -> Format:
+    """The format that was asked for, else that of the file. Before anything is read: raises `UserError`."""
+    if asked is not Format.text or output is None:
+        return asked
+    return Format(told_by_suffix(output, Format, TABBED))
 
 
 def emit(
@@ -112,10 +147,8 @@ def emit(
 ) -> None:
     """Print the whole frame in a machine format, or its `brief` columns and first `limit` rows as text.
 
-    A file gets all of it, in the format that its suffix tells.
+    A file gets all of it.
     """
-    if format is Format.text and output is not None:
-        format = _by_suffix(output)
     if format is Format.text:
         if output is None:
             _text(frame, brief or frame.columns, limit, what)
@@ -149,11 +182,6 @@ def _inert(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(made.name.keep()).rename(dict(zip(frame.columns, names, strict=True)))
 
 
-def _by_suffix(output: Path) -> Format:
-    word = output.suffix.lower().removeprefix(".")
-    return Format(word) if word in ("json", "csv", "parquet") else Format.text
-
-
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     """Each row on a line of its own."""
     import polars as pl
@@ -179,7 +207,10 @@ def write_bytes(data: bytes, output: Path | None) -> None:
 
 
 def as_json(format: TextOrJson, output: Path | None) -> bool:
-    return format is TextOrJson.json or (output is not None and output.suffix.lower() == ".json")
+    """Asked before anything is read: raises `UserError` where a file's suffix tells neither."""
+    if format is TextOrJson.text and output is not None:
+        return told_by_suffix(output, TextOrJson) == "json"
+    return format is TextOrJson.json
 
 
 def show(what: RenderableType, output: Path | None) -> None:
