@@ -13,7 +13,7 @@ from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP, ROOT
 
 from rankandfile import __version__, listing
-from rankandfile.cli.first_word import understood
+from rankandfile.cli.typed.first_word import understood
 
 pytestmark = pytest.mark.slow
 
@@ -50,6 +50,12 @@ def test_a_command_that_is_left_out(words: str, meant: str) -> None:
         ("python3 train.py", "raf run -- python3 train.py"),
         ("trian.py", "trian.py: no such file or directory"),
         ("attach", "which job?"),
+        ("calls dumps -n 5", "there is raf show calls dumps -n 5"),
+        ("stacks", "there is raf show stacks"),
+        ("pack dumps", "there is raf case pack dumps"),
+        ("score", "there is raf lab score"),
+        ("diagnose dumps --json", "there is --format json"),
+        ("show calls dumps --csv", "there is --format csv"),
         (EARLY_STOP / "src" / "train.py", "source is read by raf lint"),
     ],
 )
@@ -159,7 +165,7 @@ def test_a_project_says_it_once(raf: Raf, tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "pyproject.toml").write_text(text)
     monkeypatch.chdir(tmp_path / "below")
     done = raf("diagnose")
-    assert done.status == 1
+    assert done.status == 1 and raf() == done, "no command is left to name, either"
     assert "trainer.py:40" in done.out, "its source, too"
     assert "broadcast #85 trainer.py:59 (DDP may broadcast buffers)" in done.out, (
         "no line there says broadcast"

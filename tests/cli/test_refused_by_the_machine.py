@@ -26,10 +26,12 @@ AS_ANYBODY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.
 FULL = "No space left on device"
 
 
-def raf(words: str, into: int = subprocess.PIPE, at: Path | None = None) -> Done:
+def raf(
+    words: str, into: int = subprocess.PIPE, at: Path | None = None, env: dict[str, str] | None = None
+) -> Done:
     done = subprocess.run(
         [*AS_ANYBODY, sys.executable, "-m", "rankandfile", *words.format(EVIDENCE).split()],
-        stdout=into, stderr=subprocess.PIPE, text=True, cwd=at, check=False,
+        stdout=into, stderr=subprocess.PIPE, text=True, cwd=at, env=env, check=False,
     )  # fmt: skip
     return Done(done.returncode, done.stdout or "", done.stderr)
 
@@ -82,3 +84,21 @@ def test_a_full_disk_under_a_file(tmp_path: Path, suffix: str) -> None:
     file.symlink_to("/dev/full")
     done = raf(f"show calls {{}} -o {file}")
     assert (done.status, done.err) == (2, f"raf: cannot write {file}: {FULL}\n")
+
+
+@pytest.fixture
+def standing() -> Iterator[int]:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
+        yield process.pid
+        process.kill()
+
+
+def test_a_job_can_be_looked_at_from_a_folder_that_may_not_be_written(tmp_path: Path, standing: int) -> None:
+    """Where everybody stands does not wait for a place of the case, which is where one may write."""
+    there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
+    there.mkdir(mode=0o500)
+    elsewhere.mkdir()
+    done = raf(f"attach {standing}", at=there, env={**os.environ, "TMPDIR": str(elsewhere)})
+    assert done.status != 2 and f"pid {standing}" in done.out, done
+    (case,) = elsewhere.glob("raf-case-*")
+    assert str(case) in done.err and (case / "report.html").exists()

@@ -1,8 +1,8 @@
 """What options mean, where that is plain: a path, a number, a word of a list.
 
 Typer builds a validator of Pydantic for each option of a command, whether it was given or not, and that takes as long
-as reading a small case. So plain values are taken by hand; whatever is not plain, or not allowed, goes to Typer's own,
-which also says what is wrong with it. Where Typer is built another way, nothing changes.
+as reading a small case. So plain values are taken by hand; whatever is not plain, or not allowed, goes to Typer's own.
+What that refuses is said in our words. Where Typer is built another way, nothing changes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args, get_origin
+
+from typer import BadParameter
+
+from .wrong_values import what_is_wrong
 
 if TYPE_CHECKING:
     from typer._click.core import Command, Context
@@ -52,7 +56,11 @@ class _ByHand:
         if not isinstance(found, _Unsure):
             return found
         setattr(param, _HOLDER, None)
-        typers: object = param.get_runtime_param().coerce(value, param=param, ctx=ctx)  # type: ignore[attr-defined]
+        try:
+            typers: object = param.get_runtime_param().coerce(value, param=param, ctx=ctx)  # type: ignore[attr-defined]
+        except BadParameter as error:
+            error.message = what_is_wrong(value, getattr(kind, "annotation", None), rules) or error.message
+            raise
         return typers
 
 
