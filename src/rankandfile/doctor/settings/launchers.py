@@ -38,7 +38,7 @@ _TIMEOUTS = {"ddp_timeout": 1, "distributed_timeout_minutes": 60, "distributed_t
 _ENV_WITH_VALUE = {"-u", "--unset", "-C", "--chdir", "-S"}
 _SHELLS = {"bash", "sh", "zsh", "dash"}
 _PINNED = re.compile(r"\btorch==(\d+\.\d+(?:\.\d+)?)")
-_IMAGE = re.compile(r"(?:\bpytorch/pytorch:|[\w/-]:[\w.-]*?torch[-_]?v?)(\d+\.\d+(?:\.\d+)?)")
+_IMAGE = re.compile(r"(?:\bpytorch/pytorch:|[\w./-]{1,200}:[\w.-]{0,100}?torch[-_]?v?)(\d+\.\d+(?:\.\d+)?)")
 #: Images that bring a torch of their own under numbers of their own: what is pinned elsewhere is not of them.
 _OWN_NUMBERS = re.compile(r"\bnvcr\.io/nvidia/(?:pytorch|nemo)\b[\w.@:-]*")
 
