@@ -21,7 +21,7 @@ from making import consoles, first_contact, record, reference, screenshots
 from support.places import ROOT
 
 from rankandfile.cli.lab_incidents import kind_of
-from rankandfile.cli.main import application
+from rankandfile.cli.program import application
 from rankandfile.model.causes import CAUSES
 
 pytestmark = pytest.mark.slow

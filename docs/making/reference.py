@@ -15,8 +15,8 @@ import typer
 
 from rankandfile.cli.commands import fr_trace
 from rankandfile.cli.help_pages.told import Parameter, parameters
-from rankandfile.cli.main import application
 from rankandfile.cli.panels import PANELS
+from rankandfile.cli.program import application
 from rankandfile.model import claims, diagnosis, ledger
 from rankandfile.model.diagnosis import SCHEMA, json_schema
 

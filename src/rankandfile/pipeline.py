@@ -236,9 +236,10 @@ def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
 
     where = ", ".join(str(path) for path in paths[:3]) + (" ..." if len(paths) > 3 else "")
     found = looked_at(paths)
-    if found == "no file":
-        return f"{where}: no file in it; raf reads {_READS}"
     why = f" ({notes[0]}{f'; {len(notes) - 1} more notes' if len(notes) > 1 else ''})" if notes else ""
+    if found == "no file":
+        # Where a folder may not be read, nobody knows what is in it.
+        return f"{where}: no file {'found ' if why else ''}in it{why}; raf reads {_READS}"
     source = "; source is read by raf lint" if ".py" in found else ""
     return f"{where}: nothing there tells of a job{why}; looked at {found}; raf reads {_READS}{source}"
 

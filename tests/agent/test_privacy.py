@@ -150,7 +150,7 @@ def test_what_cannot_be_asked_is_said_before(tmp_path: Path, more: list[str], sa
 
 def test_no_other_command_loads_the_library() -> None:
     script = (
-        "import sys; from rankandfile.cli.main import application; import rankandfile.agent.playbook\n"
+        "import sys; from rankandfile.cli.program import application; import rankandfile.agent.playbook\n"
         "try: application()(['investigate', '--help'])\n"
         "except SystemExit: pass\n"
         "loaded = {one.partition('.')[0] for one in sys.modules}\n"

@@ -17,7 +17,7 @@ from support.places import EARLY_STOP
 
 from rankandfile.agent.registry import TOOLS
 from rankandfile.agent.skill import install
-from rankandfile.cli.main import application
+from rankandfile.cli.program import application
 
 pytestmark = pytest.mark.slow
 

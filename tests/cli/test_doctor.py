@@ -140,6 +140,54 @@ def test_the_release_that_images_and_lock_files_pin(
         assert found["torch"] == release and name in found["torch_from"], found["torch_from"]
 
 
+NGC = "nvcr.io/nvidia/pytorch:24.05-py3"
+POD = f"kind: Pod\nspec:\n  containers:\n  - {{name: one, image: '{NGC}', command: [torchrun, train.py]}}\n"
+
+
+@pytest.mark.parametrize(
+    ("image", "release"),
+    [(NGC, None), ("ghcr.io/acme/train:cu124-torch2.6", "2.6"), ("ghcr.io/acme/train:7", None)],
+)
+def test_an_image_that_tells_no_release_takes_nothing_from_the_other_files(
+    image: str, release: str | None, tmp_path: Path, raf: Raf
+) -> None:
+    (tmp_path / "Dockerfile").write_text(f"FROM {image}\n")
+    script = tmp_path / "launch.sh"
+    script.write_text("export NCCL_DEBUG=INFO\ntorchrun --nproc-per-node=8 train.py\n")
+    done = raf("doctor", script, tmp_path / "Dockerfile", "--format", "json")
+    found = json.loads(done.out)
+    assert done.status == 1 and any(one["place"]["file"] == str(script) for one in found["findings"])
+    if release:
+        assert (found["torch"], found["torch_from"]) == (release, f"{image} in Dockerfile")
+    elif image is NGC:
+        assert (found["torch"], found["torch_from"]) == (None, f"{NGC} in Dockerfile")
+        said = raf("doctor", script, tmp_path / "Dockerfile")
+        assert f"which release {NGC} in Dockerfile has is not known: --torch 2.9 tells" in said.err
+    else:
+        assert "Dockerfile: no release of torch is pinned in it" in [
+            f"{Path(one['file']).name}: {one['what']}" for one in found["notes"]
+        ]
+
+
+def test_an_image_without_torch_says_nothing_of_it(tmp_path: Path, raf: Raf) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==2.1.0\n")
+    (tmp_path / "pod.yaml").write_text(POD.replace(NGC, "nvcr.io/nvidia/cuda:12.4.0-base"))
+    assert json.loads(raf("doctor", tmp_path / "pod.yaml", "--format", "json").out)["torch"] == "2.1.0"
+
+
+@pytest.mark.parametrize("beside", ["requirements.txt", "Dockerfile"])
+def test_an_image_has_its_own_torch_and_not_what_lies_in_the_folder(
+    tmp_path: Path, raf: Raf, beside: str
+) -> None:
+    pinned = {"requirements.txt": "torch==2.1.0\n", "Dockerfile": "FROM pytorch/pytorch:2.1.0-cuda12.1\n"}
+    (tmp_path / beside).write_text(pinned[beside])
+    (tmp_path / "pod.yaml").write_text(POD)
+    found = json.loads(raf("doctor", tmp_path / "pod.yaml", "--format", "json").out)
+    assert (found["torch"], found["torch_from"]) == (None, NGC)
+    given = json.loads(raf("doctor", tmp_path / "pod.yaml", "--torch", "2.3", "--format", "json").out)
+    assert given["torch"] == "2.3"
+
+
 def test_what_is_no_launch_script_is_not_examined_as_one(tmp_path: Path, raf: Raf) -> None:
     for name, text in (
         ("README.md", "# How to\n\n    export NCCL_DEBUG=INFO\n"),

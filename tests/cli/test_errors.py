@@ -147,6 +147,17 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("diagnose {dumps} --src /nowhere", "/nowhere: no such file"),
         ("diagnose {dumps} --git v1", "--git needs --src"),
         ("diagnose {dumps} -o {new}.abc", "the suffix tells the format"),
+        ("show calls {dumps} -o {new}.html", "the suffix tells the format: .json, .csv, .parquet, .txt"),
+        ("show waits {dumps} -o {new}.svg", "the suffix tells the format: .json, .csv, .parquet, .dot"),
+        ("show stacks {dumps} -o {new}.html", "the suffix tells the format: .json, .txt"),
+        ("show source {dumps} -o {new}.md", "the suffix tells the format: .json, .txt"),
+        ("show evidence {dumps} -o {new}.md", "the suffix tells the format: .json, .txt"),
+        ("explain -o {new}.md", "the suffix tells the format: .json, .txt"),
+        ("lab list -o {new}.md", "the suffix tells the format"),
+        ("show ring {dumps} -o {new}.md", "the suffix tells the format"),
+        ("investigate {dumps} -o {new}.html", "the name of a file; what is written goes into a folder"),
+        ("run -o {new}.html -- true", "the name of a file"),
+        ("fix {dumps} --src {src} --apply -o {new}.patch", "give one of them"),
         ("show evidence {dumps} D9#9", "no evidence D9#9"),
         ("explain erly_exit", "perhaps early_exit?"),
         ("lab run early_stop_locl", "perhaps early_stop_local"),
@@ -239,7 +250,7 @@ def test_every_command_has_a_mistake_of_its_own_here() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("sorces = 1", "no setting 'sorces'"), ("src = 1", "list of words"), ("src", "raf.toml")],
+    [("sorces = 1", "no setting 'sorces'"), ("src = 1", "a word or a list of words"), ("src", "raf.toml")],
 )
 def test_what_a_project_says_wrongly(
     raf: Raf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
@@ -312,6 +323,19 @@ def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "raf: interrupted\n")
     assert [*tmp_path.iterdir()] == []
+
+
+def test_an_interrupt_while_raf_is_still_loading_is_one_line() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "import runpy; runpy.run_module('rankandfile', run_name='__main__')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "raf: interrupted\n")
 
 
 def test_version(raf: Raf, monkeypatch: pytest.MonkeyPatch) -> None:

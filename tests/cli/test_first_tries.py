@@ -13,7 +13,7 @@ from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP, ROOT
 
 from rankandfile import __version__, listing
-from rankandfile.cli.first_word import understood
+from rankandfile.cli.typed.first_word import understood
 
 pytestmark = pytest.mark.slow
 
@@ -50,6 +50,12 @@ def test_a_command_that_is_left_out(words: str, meant: str) -> None:
         ("python3 train.py", "raf run -- python3 train.py"),
         ("trian.py", "trian.py: no such file or directory"),
         ("attach", "which job?"),
+        ("calls dumps -n 5", "there is raf show calls dumps -n 5"),
+        ("stacks", "there is raf show stacks"),
+        ("pack dumps", "there is raf case pack dumps"),
+        ("score", "there is raf lab score"),
+        ("diagnose dumps --json", "there is --format json"),
+        ("show calls dumps --csv", "there is --format csv"),
         (EARLY_STOP / "src" / "train.py", "source is read by raf lint"),
     ],
 )
@@ -159,7 +165,7 @@ def test_a_project_says_it_once(raf: Raf, tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "pyproject.toml").write_text(text)
     monkeypatch.chdir(tmp_path / "below")
     done = raf("diagnose")
-    assert done.status == 1
+    assert done.status == 1 and raf() == done, "no command is left to name, either"
     assert "trainer.py:40" in done.out, "its source, too"
     assert "broadcast #85 trainer.py:59 (DDP may broadcast buffers)" in done.out, (
         "no line there says broadcast"
@@ -189,3 +195,22 @@ def test_help_and_mistakes_load_nothing_heavy(words: str) -> None:
         [sys.executable, "-c", code, *words.split()], capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[-1] == "LOADED []"
+
+
+@pytest.mark.parametrize("names", [["standard input"], ["a/dump", "b/dump"]])
+def test_a_dump_whose_name_tells_no_rank_is_said_to_be_one(tmp_path: Path, names: list[str]) -> None:
+    """`cat DUMP | raf -`: that there is no dump would send one to look for what is in one's hand."""
+    given = b""
+    if names == ["standard input"]:
+        given, words = (EVIDENCE / "dumps" / "nccl_trace_rank_0").read_bytes(), ["-"]
+    for rank, name in enumerate(names if not given else ()):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes((EVIDENCE / "dumps" / f"nccl_trace_rank_{rank}").read_bytes())
+        words = [str(tmp_path)]
+    done = subprocess.run([sys.executable, "-m", "rankandfile", *words], input=given, capture_output=True)
+    said = " ".join(done.stdout.decode().split())
+    which = "The one dump here" if given else "Each of the 2 dumps here"
+    assert f"{which} was set aside: nothing tells its rank" in said
+    assert "no dump used" in said and "no dumps" not in said
+    next_step = said.partition(" next ")[2]
+    assert next_step.startswith(f"whose dump{'s these are' if not given else ' this is'}: name each file")

@@ -36,6 +36,16 @@ def test_the_diff_goes_through_a_pipe_into_git(raf: Raf, job: Path) -> None:
     compile(after, "trainer.py", "exec")
 
 
+def test_the_diff_goes_into_a_file(raf: Raf, job: Path) -> None:
+    printed = raf("fix", EARLY_STOP / "evidence", "--src", ".").out
+    done = raf("fix", EARLY_STOP / "evidence", "--src", ".", "-o", "hang.patch")
+    assert (done.status, done.out) == (1, "") and done.err.splitlines()[-1].split() == [
+        "written",
+        "hang.patch",
+    ]
+    assert (job / "hang.patch").read_text() == printed
+
+
 def test_nothing_is_changed_unless_asked(raf: Raf, job: Path) -> None:
     before = {path: path.read_bytes() for path in job.rglob("*.py")}
     raf("fix", EARLY_STOP / "evidence", "--src", job)

@@ -13,8 +13,9 @@ from support.cli.raf_runs import Raf
 from support.places import EARLY_STOP
 from typer.main import get_command
 
-from rankandfile.cli.main import application
-from rankandfile.cli.plain_values import UNSURE, plainly
+from rankandfile.cli.program import application
+from rankandfile.cli.typed.plain_values import UNSURE, plainly
+from rankandfile.cli.typed.wrong_values import what_is_wrong
 
 VALUES = [
     "",
@@ -71,10 +72,33 @@ def test_a_value_taken_by_hand_is_what_typer_makes_of_it() -> None:
     assert taken > 500
 
 
-def test_what_is_not_allowed_is_said_as_before(raf: Raf) -> None:
-    for wrong in (("--jobs", "0"), ("--jobs", "x"), ("--format", "foo"), ("--limit-seconds", "nan-")):
-        done = raf("diagnose", EARLY_STOP / "evidence", *wrong)
-        assert done.status == 2 and "Invalid value" in done.err and wrong[0] in done.err
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--jobs", "0", "0 is less than 1"),
+        ("--jobs", "x", "'x' is not a whole number"),
+        ("--format", "foo", "'foo' is none of text, github, json, junit, markdown, sarif"),
+        ("--limit-seconds", "nan-", "'nan-' is not a number"),
+    ],
+)
+def test_what_is_not_allowed_is_said_in_our_words(raf: Raf, option: str, value: str, said: str) -> None:
+    done = raf("diagnose", EARLY_STOP / "evidence", option, value)
+    assert done.status == 2 and option in done.err and said in done.err
+
+
+def test_no_value_that_is_refused_is_said_in_the_words_of_a_library() -> None:
+    """Of every option of every command: Pydantic speaks of inputs that should be valid."""
+    refused = 0
+    for param in options():
+        kind, rules = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+        several = param.multiple or param.nargs == -1
+        for value in (*VALUES, "-99999", "9" * 12):
+            theirs = read(param, given := [value] if several else value)
+            # A switch takes none.
+            if isinstance(theirs, Exception) and kind is not bool:
+                assert what_is_wrong(given, kind, rules), (param.name, given, theirs)
+                refused += 1
+    assert refused > 100
 
 
 def test_a_short_run_loads_no_validators(tmp_path: Path) -> None:

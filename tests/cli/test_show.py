@@ -22,6 +22,12 @@ def calls(raf: Raf, *arguments: object) -> pl.DataFrame:
     return pl.read_json(io.StringIO(done.out))
 
 
+def test_waits_name_the_place_and_nothing_before_it(raf: Raf, other_op: Path) -> None:
+    rows = json.loads(raf("show", "waits", other_op, "--format", "json").out)
+    assert rows and all(row["site"] and row["site"] == row["site"].strip() for row in rows)
+    assert not any(row["site"].startswith("at ") for row in rows)
+
+
 def test_filters_narrow_the_calls(raf: Raf, other_op: Path) -> None:
     everything = calls(raf, other_op)
     some = calls(raf, other_op, "--rank", "1-2", "--seq", "3-5", "--op", "all_reduce")

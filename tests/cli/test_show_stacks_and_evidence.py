@@ -39,6 +39,13 @@ def test_without_stacks_the_calls_that_did_not_end_show_where(raf: Raf, other_op
     assert {node["ranks"] for node in tree["nodes"]} > {"1"}
 
 
+@pytest.mark.parametrize("ranks", ["3", "0,3"])
+def test_some_ranks_alone(raf: Raf, blocked: Path, other_op: Path, ranks: str) -> None:
+    for evidence in (blocked, other_op):
+        tree = json.loads(raf("show", "stacks", evidence, "--rank", ranks, "--format", "json").out)
+        assert {one for node in tree["nodes"] for one in node["ranks"].split(",")} == {*ranks.split(",")}
+
+
 def test_a_cited_line_comes_with_those_around_it(raf: Raf, blocked: Path) -> None:
     rows = json.loads(raf("show", "evidence", blocked, "-C", "3", "--format", "json").out)
     answer = json.loads(raf("diagnose", blocked, "--format", "json").out)

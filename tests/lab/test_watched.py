@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.main import application
+from rankandfile.cli.program import application
 from rankandfile.lab import catalog, truth
 from rankandfile.lab.source_tree import build
 

@@ -95,6 +95,21 @@ def test_cut_and_set_aside() -> None:
     stale = pl.when(pl.col("rank") == 1).then(pl.lit("an earlier attempt")).alias("set_aside")
     facts = gather(replace(case, dumps=case.dumps.with_columns(stale)))
     assert reasons(facts, [1])[1].words == "its file was set aside: an earlier attempt"
+    assert explain(facts, 1).lines[0].startswith("Rank 1 is not seen: its file was set aside")
+
+
+def test_a_dump_whose_rank_nothing_tells_may_be_the_missing_one() -> None:
+    case = lost().case
+    nobodys = case.dumps.tail(1).with_columns(
+        pl.lit(99).cast(case.dumps["dump"].dtype).alias("dump"),
+        pl.lit(None).cast(case.dumps["rank"].dtype).alias("rank"),
+        pl.lit("nothing tells its rank").alias("set_aside"),
+    )
+    case = replace(case, dumps=pl.concat([case.dumps, nobodys]))
+    reason = reasons(gather(case), [2])[2]
+    assert (reason.why, reason.words) == ("unnamed", "the dump of which nothing tells the rank may be its")
+    missing = diagnose(case).verdicts[0].missing_evidence
+    assert any("may be its" in one.what and "nccl_trace_rank_3" in one.how for one in missing)
 
 
 def test_explain_says_why_a_rank_is_not_seen() -> None:

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,8 +67,11 @@ def page(folder: Path) -> str:
 
 
 def new_folder(out: Path | None) -> Path:
-    """A folder that holds nothing yet, by that name or the next one."""
-    first = out or Path(f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}")
+    """A folder that holds nothing yet, by that name or the next one; without a name, here, or where one may write."""
+    name = f"raf-case-{time.strftime('%Y%m%d-%H%M%S')}"
+    if out is None and not os.access(Path.cwd(), os.W_OK | os.X_OK):
+        return Path(tempfile.mkdtemp(prefix=f"{name}-"))
+    first = out or Path(name)
     folder, count = first, 1
     while folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         count += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,7 @@ __all__ = [
     "USAGE",
     "VERDICT",
     "UserError",
+    "refused_by_the_machine",
     "told_as",
 ]
 
@@ -27,6 +29,15 @@ PIPE_CLOSED = 141
 """Whoever read the answer went, as SIGPIPE would have it."""
 INTERRUPTED = 130
 """By the person at the keyboard; what there was is kept."""
+
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENAMETOOLONG}
+
+
+def refused_by_the_machine(error: Exception) -> str | None:
+    """What a disk or a permission refuses, which is no mistake of raf's; None for any other error."""
+    if not isinstance(error, OSError) or error.errno not in _REFUSED:
+        return None
+    return f"{error.filename or 'cannot go on'}: {error.strerror}"
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 from typer.models import OptionInfo
 
-from .console import PIPE_WIDTH, err, out, write_utf8
+from .console import PIPE_WIDTH, err, out
 from .errors import UserError, told_as
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 #: What makes a spreadsheet run a cell, in wide letters too; where semicolons part cells, one begins behind each. A
 #: number with its sign is none of them.
 _FORMULA = "(^|[;\t\r\n])([\t\r\n \u00a0\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-])"
-_SPREADSHEETS = (".tsv", ".tab", ".xls")
+_SPREADSHEETS = (".tsv", ".tab")
+_TEXTS = ("", ".txt")
+TABBED = (*_TEXTS, *_SPREADSHEETS)
+"""Suffixes of a table as text."""
 
 
 _DIFF_COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
@@ -51,24 +54,50 @@ TextOrJsonOption = Annotated[TextOrJson, Option("--format", "-f", help="How to p
 def may_be_written(output: Path | None) -> Path | None:
     """The user's error before anything is read, where a file cannot be written."""
     if output is not None:
-        if output.is_dir():
-            raise UserError(f"cannot write {output}: it is a folder")
-        if not output.parent.is_dir():
-            raise UserError(f"cannot write {output}: no folder {output.parent}")
-        if not os.access(output if output.exists() else output.parent, os.W_OK):
-            raise UserError(f"cannot write {output}: permission denied")
+        with told_as(f"cannot write {output}"):
+            if output.is_dir():
+                raise UserError(f"cannot write {output}: it is a folder")
+            if not output.parent.is_dir():
+                raise UserError(f"cannot write {output}: no folder {output.parent}")
+            if not os.access(output if output.exists() else output.parent, os.W_OK):
+                raise UserError(f"cannot write {output}: permission denied")
     return output
 
 
 def may_be_folder(output: Path | None) -> Path | None:
     """The user's error before anything is read, where a folder cannot be made."""
     if output is not None:
-        there = next(one for one in (output, *output.parents, Path()) if one.exists())
+        with told_as(f"cannot write {output}"):
+            there = next(one for one in (output, *output.parents, Path()) if one.exists())
         if not there.is_dir():
             raise UserError(f"cannot write {output}: {there} is a file")
+        if there != output and _named_as_file(output):
+            raise UserError(f"-o {output}: the name of a file; what is written goes into a folder: -o DIR")
         if not os.access(there, os.W_OK):
             raise UserError(f"cannot write {output}: permission denied")
     return output
+
+
+def _named_as_file(output: Path) -> bool:
+    """``page.html``, and not ``case-1.2``."""
+    from mimetypes import MimeTypes
+
+    kind, packed = MimeTypes().guess_type(output.name)
+    return kind is not None or packed is not None
+
+
+def told_by_suffix(output: Path, formats: type[Enum], texts: Iterable[str] = _TEXTS) -> str:
+    """The format in which a file is written where none was asked for: `text`, or the one that its suffix names.
+
+    Raises `UserError` for another suffix: whoever writes w.svg wants a picture, and no table under its name.
+    """
+    suffix, kept = output.suffix.lower(), [one.value for one in formats if one.value != "text"]
+    if suffix in texts:
+        return "text"
+    if suffix.removeprefix(".") in kept:
+        return suffix.removeprefix(".")
+    known = ", ".join([*(f".{one}" for one in kept), *filter(None, texts)])
+    raise UserError(f"-o {output}: the suffix tells the format: {known}; or name it with --format")
 
 
 def file_output(help: str) -> OptionInfo:
@@ -89,14 +118,22 @@ def _output(metavar: str, callback: Callable[[Path | None], Path | None], help: 
 OutputOption = Annotated[
     Path | None,
     file_output(
-        "Write all of it to this file. Its suffix tells the format: .json, .csv, .parquet, else tabbed text."
+        "Write all of it to this file. Its suffix tells the format: .json, .csv, .parquet, .tsv or .txt for tabbed "
+        "text."
     ),
 ]
 TextFile = Annotated[
     Path | None,
-    file_output("Write it to this file: as JSON where it ends in .json, else as text."),
+    file_output("Write it to this file. Its suffix tells the format: .json, or .txt."),
 ]
 LimitOption = Annotated[int, Option("--limit", "-n", min=0, help="Rows to print as text; 0 for all.")]
+
+
+def format_of_table(output: Path | None, asked: Format) -> Format:
+    """The format that was asked for, else that of the file. Before anything is read: raises `UserError`."""
+    if asked is not Format.text or output is None:
+        return asked
+    return Format(told_by_suffix(output, Format, TABBED))
 
 
 def emit(
@@ -110,32 +147,29 @@ def emit(
 ) -> None:
     """Print the whole frame in a machine format, or its `brief` columns and first `limit` rows as text.
 
-    A file gets all of it, in the format that its suffix tells.
+    A file gets all of it.
     """
-    if format is Format.text and output is not None:
-        format = _by_suffix(output)
     if format is Format.text:
         if output is None:
             _text(frame, brief or frame.columns, limit, what)
         else:
             lines = _flat(frame)
             lines = _inert(lines) if output.suffix.lower() in _SPREADSHEETS else lines
-            lines.write_csv(output, separator="\t")
+            write_bytes(lines.write_csv(separator="\t").encode(), output)
         return
     if format is Format.parquet and output is None and sys.stdout.isatty():
         raise UserError("Parquet is binary: name a file with -o, or redirect the output")
+    write_bytes(_encoded(frame, format), output)
+
+
+def _encoded(frame: pl.DataFrame, format: Format) -> bytes:
+    """In memory first: where a disk is full, Polars does not say so in the system's words."""
     if format is Format.json:
-        text = frame.write_json()
-        if output is not None:
-            output.write_text(text, encoding="utf-8")
-        else:
-            out.file.write(text + "\n")
-        return
-    target = output if output is not None else sys.stdout.buffer
+        return f"{frame.write_json()}\n".encode()
     if format is Format.csv:
-        _inert(frame).write_csv(target)
-    else:
-        frame.write_parquet(target)
+        return _inert(frame).write_csv().encode()
+    frame.write_parquet(target := io.BytesIO())
+    return target.getvalue()
 
 
 def _inert(frame: pl.DataFrame) -> pl.DataFrame:
@@ -146,11 +180,6 @@ def _inert(frame: pl.DataFrame) -> pl.DataFrame:
     made = words.str.replace_all(_FORMULA, "${1}'${2}")
     names = [re.sub(_FORMULA, r"\1'\2", name) for name in frame.columns]
     return frame.with_columns(made.name.keep()).rename(dict(zip(frame.columns, names, strict=True)))
-
-
-def _by_suffix(output: Path) -> Format:
-    word = output.suffix.lower().removeprefix(".")
-    return Format(word) if word in ("json", "csv", "parquet") else Format.text
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
@@ -164,15 +193,24 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 def write_text(text: str, output: Path | None) -> None:
     """To the file, or to standard output: UTF-8 in either case."""
+    write_bytes(text.encode("utf-8", "replace"), output)
+
+
+def write_bytes(data: bytes, output: Path | None) -> None:
     if output is None:
-        write_utf8(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
     else:
         with told_as(f"cannot write {output}"):
-            output.write_bytes(text.encode("utf-8", "replace"))
+            output.write_bytes(data)
 
 
 def as_json(format: TextOrJson, output: Path | None) -> bool:
-    return format is TextOrJson.json or (output is not None and output.suffix.lower() == ".json")
+    """Asked before anything is read: raises `UserError` where a file's suffix tells neither."""
+    if format is TextOrJson.text and output is not None:
+        return told_by_suffix(output, TextOrJson) == "json"
+    return format is TextOrJson.json
 
 
 def show(what: RenderableType, output: Path | None) -> None:

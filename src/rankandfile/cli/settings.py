@@ -91,7 +91,9 @@ def _settings(table: dict[str, object], file: Path) -> Settings:
             raise UserError(f"{file}: no setting '{key}'; there are {', '.join(known)}")
         words = value if isinstance(value, list) and key in _LISTS else [value]
         if not all(isinstance(word, str) for word in words):
-            raise UserError(f"{file}: {key} is to be {'a list of words' if key in _LISTS else 'a word'}")
+            raise UserError(
+                f"{file}: {key} is to be {'a word or a list of words' if key in _LISTS else 'a word'}"
+            )
     torch = table.get("torch")
     return Settings(
         src=tuple(file.parent / word for word in _words(table, "src")),

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from rankandfile.capture import in_redis
 
@@ -52,14 +52,6 @@ Certificates = Annotated[
         metavar="DIR",
         help="A folder with this machine's certificate and key and the authority's certificate: tls.crt, tls.key and "
         "ca.crt. Both sides show theirs. Needed where a port is not on loopback.",
-    ),
-]
-
-Pids = Annotated[
-    list[str] | None,
-    Argument(
-        help="The launcher, or the ranks: processes of this node. Default of raf top: every rank.",
-        metavar="[PID...]",
     ),
 ]
 

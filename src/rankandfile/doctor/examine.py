@@ -19,9 +19,10 @@ _COSTS = ("all", "part", "nothing")
 def examine(parts: Sequence[Settings], options: Options, torch: str | None = None) -> Examination:
     """What is wrong with the settings of a job's processes, worst first. `torch` overrides what the files say."""
     told = torch or next((part.torch for part in parts if part.torch), None)
-    told_by = "--torch" if torch else next((part.torch_from for part in parts if part.torch), "")
+    telling = (part.torch_from for part in parts if part.torch_from and part.torch == told)
+    told_by = "--torch" if torch else next(telling, "")
     release = parse(told) if told else None
-    notes = [*(note for part in parts for note in part.notes), *_about(release)]
+    notes = [*(note for part in parts for note in part.notes), *_about(release, told_by)]
     findings: list[Finding] = []
     for part in parts:
         setup = JobSetup(part, release, options)
@@ -40,10 +41,10 @@ def examine(parts: Sequence[Settings], options: Options, torch: str | None = Non
     )
 
 
-def _about(release: Release | None) -> list[Note]:
+def _about(release: Release | None, told_by: str) -> list[Note]:
     """What is not known of the release."""
     if release is None:
-        what = "which release the job has is not known: --torch 2.9 tells"
+        what = f"which release {told_by or 'the job'} has is not known: --torch 2.9 tells"
     elif release > LAST:
         what = f"{shown(release)} is newer than the table of variables: taken to be like {shown(LAST)}"
     elif release < FIRST:

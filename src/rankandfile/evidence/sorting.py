@@ -24,7 +24,7 @@ from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.evidence.text.stacks.ownership import give_ranks as give_ranks_to_stacks
 from rankandfile.model.case import Case
 from rankandfile.model.errors import UserError
-from rankandfile.model.ledger import NO_ROOM, Note
+from rankandfile.model.ledger import NO_ROOM, SET_ASIDE, Note
 
 from .owners.known_processes import known_processes
 from .owners.owner_by_path import whose
@@ -93,14 +93,14 @@ def _keep_one_attempt(found: FileContents, chosen: int | None) -> list[Note]:
     for part, why in zip(candidates, dumps.set_aside, strict=True):
         if why is not None:
             part.set_aside = why
-            notes.append(Note(file=part.source, where="", what=f"set aside: {why}"))
+            notes.append(Note(file=part.source, where="", what=f"{SET_ASIDE}{why}"))
     attempt = next((one for one in dumps.attempts if one.number == dumps.chosen), None)
     run = chosen_run(runs, attempt, chosen)
     if run is None:
         return notes
     others = {i: of_another(other, run) for other in runs if other is not run for i in other.logs}
     notes += [
-        Note(file=found.logs[i].source, where="", what=f"set aside: {why}") for i, why in others.items()
+        Note(file=found.logs[i].source, where="", what=f"{SET_ASIDE}{why}") for i, why in others.items()
     ]
     found.logs = [log for i, log in enumerate(found.logs) if i not in others]
     return notes

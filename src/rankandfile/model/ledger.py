@@ -38,6 +38,9 @@ UNKNOWN_OPERATION = "operation"
 #: Why a file is set aside, and the note on it: this process would have taken more memory than it may.
 NO_ROOM = "what was read before takes all the memory that reading may use (--limit-memory allows more)"
 
+#: How notes on files begin that were read, and do not enter the case.
+SET_ASIDE = "set aside: "
+
 #: The place in notes on what a verdict would have said, and the tables of the case do not show.
 NOT_SAID = "not said"
 

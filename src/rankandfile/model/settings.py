@@ -102,7 +102,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Values are final: an environment was dumped or is this process's own, nothing more will be expanded."""
     torch: str | None = None
     torch_from: str = ""
-    """What tells the release of torch: an image tag, installed metadata."""
+    """What tells the release of torch: an image tag, installed metadata. Where none is told: the image that has one."""
     prefixes: tuple[str, ...] = ()
     """Virtual environments that it activates."""
     folders: tuple[str, ...] = ()

@@ -221,7 +221,8 @@ def _unseen(facts: Facts, rank: int) -> Explanation:
         line = f"Rank {rank} is in no group of this job."
         return Explanation(rank, "unseen", (line,), ())
     why = reasons(facts, [rank])[rank]
-    lines = [f"Rank {rank} left no dump: {why.words}. That it is not seen does not make it guilty."]
+    seen = "is not seen" if why.left_a_file else "left no dump"
+    lines = [f"Rank {rank} {seen}: {why.words}. That it is not seen does not make it guilty."]
     waited_for = [call for call in facts.waits.pending if rank in call.unknown]
     if waited_for:
         lines.append(

@@ -58,7 +58,7 @@ def waits_table(facts: Facts) -> pl.DataFrame:
                 facts.case.group_label(pending.group),
                 None if call is None else call["seq"],
                 None if call is None else lookup.op_of(facts, call),
-                None if call is None else lookup.place_words(facts.case, call["site"]),
+                None if call is None else lookup.place_words(facts.case, call["site"]).removeprefix(" at "),
                 pending.mismatched,
             )
         )

@@ -8,7 +8,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from rankandfile.model.diagnosis import Call, Cohort, Diagnosis, FlaggedBefore, Standing, Verdict, Wait
-from rankandfile.model.ledger import Evidence
+from rankandfile.model.ledger import SET_ASIDE, Evidence
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
 #: A list of ranks longer than this is cut; the JSON has all of it.
@@ -183,7 +183,9 @@ def job_size(diagnosis: Diagnosis) -> str:
     seen = len({rank for one in diagnosis.standings for rank in parse_ranks(one.ranks)})
     unknown = f"{counted(seen, 'rank')} seen" if seen else "number of ranks unknown"
     size = counted(job.world_size, "rank") if job.world_size else unknown
-    return f"{size}, {counted(job.calls, 'call') if job.dumps or job.calls else 'no dumps'}"
+    unused = any(note.what.startswith(SET_ASIDE) for note in diagnosis.notes)
+    nothing = "no dump used" if unused else "no dumps"
+    return f"{size}, {counted(job.calls, 'call') if job.dumps or job.calls else nothing}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -18,7 +18,7 @@ from rankandfile.agent.claims import check
 from rankandfile.agent.llm.report import ABOUT
 from rankandfile.agent.registry import call
 from rankandfile.agent.result import Result
-from rankandfile.cli.main import application
+from rankandfile.cli.program import application
 from support.agent.model_server import Plays, Server, serving
 from support.places import EARLY_STOP
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Exit, Option
+from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import Unicode, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Source
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import CaseFolder, Pids, processes, say
+from rankandfile.cli.watching import CaseFolder, processes, say
 
 if TYPE_CHECKING:
     from rankandfile.capture.watch.rings import Seen
@@ -27,7 +27,10 @@ EXAMPLES = (
 
 
 def attach(
-    pids: Pids = None,
+    pids: Annotated[
+        list[str] | None,
+        Argument(help="The launcher, or the ranks: processes of this node.", metavar="[PID...]"),
+    ] = None,
     debug_server: Annotated[
         list[str] | None,
         Option(

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from msgspec.structs import replace
 from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import err, out
@@ -108,17 +109,31 @@ def doctor(
 
 def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
     from rankandfile.doctor.settings.environment import read_mapping
-    from rankandfile.doctor.settings.read import Unreadable, joined, read_bytes, read_file, with_this_machine
+    from rankandfile.doctor.settings.read import (
+        NoRelease,
+        Unreadable,
+        joined,
+        read_bytes,
+        read_file,
+        with_this_machine,
+    )
 
     if not paths:
         return [with_this_machine(read_mapping(os.environ, "environment"), torch)]
     parts: list[Settings] = []
-    try:
-        for path in paths:
+    untold: list[NoRelease] = []
+    for path in paths:
+        try:
             parts += read_bytes(sys.stdin.buffer.read(), "-") if str(path) == "-" else read_file(path)
-    except Unreadable as error:
-        raise UserError(str(error)) from error
-    return [with_this_machine(part, torch) for part in joined(parts)]
+        except NoRelease as error:
+            untold.append(error)
+        except Unreadable as error:
+            raise UserError(str(error)) from error
+    if not parts:
+        raise UserError(str(untold[0]))
+    notes = tuple(one.note for one in untold)
+    first, *others = [with_this_machine(part, torch) for part in joined(parts)]
+    return [replace(first, notes=(*first.notes, *notes)), *others]
 
 
 def _measured(path: Path) -> int:

@@ -11,7 +11,7 @@ from typer import Exit, Option
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import print_diff, rewrite
+from rankandfile.cli.output import file_output, print_diff, rewrite, write_bytes
 from rankandfile.cli.panels import FIX
 from rankandfile.pipeline import Options
 
@@ -25,6 +25,7 @@ ORDER = 70
 EXAMPLES = (
     "raf fix incident/ --src .",
     "raf fix incident/ --src . | git apply",
+    "raf fix incident/ --src . -o hang.patch",
     "raf fix incident/ --src train/ --plain --apply",
     "raf fix incident/ --src . --probe",
     "raf fix incident/ --src . --remedy 2",
@@ -54,6 +55,9 @@ def fix(
             help="Which one, where there are several (with --probe, which probe).",
         ),
     ] = 1,
+    output: Annotated[
+        Path | None, file_output("Write the diff to this file, and not to the terminal.")
+    ] = None,
 ) -> None:
     """The smallest change that fixes the hang, at the place where the ranks went different ways.
 
@@ -63,6 +67,8 @@ def fix(
     """
     from rankandfile.source.remedies import Patch
 
+    if apply and output is not None:
+        raise UserError("--apply makes the change and -o writes it down: give one of them")
     source = _folder(options)
     result = diagnosed(paths, options)
     assert result.tree is not None
@@ -87,7 +93,7 @@ def fix(
             raise UserError(f"{chosen.path} is not the source that ran: nothing was written")
         _apply(chosen, source)
     else:
-        _show(chosen, source)
+        _show(chosen, source, output)
     raise Exit(VERDICT)
 
 
@@ -167,14 +173,18 @@ def _file(chosen: Patch, source: Path) -> Path:
     return path
 
 
-def _show(chosen: Patch, source: Path) -> None:
+def _show(chosen: Patch, source: Path, output: Path | None) -> None:
     from rankandfile.source.remedies.restore import NotTheSame, diff_bytes
 
     try:
         data = diff_bytes(chosen, _file(chosen, source).read_bytes(), _name(chosen, source))
     except NotTheSame as error:
         raise UserError(str(error)) from error
-    print_diff(data)
+    if output is None:
+        print_diff(data)
+        return
+    write_bytes(data, output)
+    _say(f"written   {output}")
 
 
 def _name(chosen: Patch, source: Path) -> str:

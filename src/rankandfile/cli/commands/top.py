@@ -13,13 +13,13 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.live_table import SORTS, live_table
 from rankandfile.cli.panels import LIVE
-from rankandfile.cli.watching import Pids, processes
+from rankandfile.cli.watching import processes
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,7 +48,13 @@ _FRAME = 5
 
 
 def top(
-    pids: Pids = None,
+    pids: Annotated[
+        list[str] | None,
+        Argument(
+            help="The launcher, or the ranks: processes of this node. Default: every rank.",
+            metavar="[PID...]",
+        ),
+    ] = None,
     every: Annotated[float, Option("--every", min=0.5, metavar="SECONDS", help="How often to look.")] = 2.0,
     once: Annotated[bool, Option("--once", help="Look once, print, and end: for scripts and pipes.")] = False,
     sort: Annotated[Sort, Option("--sort", help="What to sort by.")] = Sort.rank,

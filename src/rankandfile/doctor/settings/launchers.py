@@ -38,7 +38,9 @@ _TIMEOUTS = {"ddp_timeout": 1, "distributed_timeout_minutes": 60, "distributed_t
 _ENV_WITH_VALUE = {"-u", "--unset", "-C", "--chdir", "-S"}
 _SHELLS = {"bash", "sh", "zsh", "dash"}
 _PINNED = re.compile(r"\btorch==(\d+\.\d+(?:\.\d+)?)")
-_IMAGE = re.compile(r"\bpytorch/pytorch:(\d+\.\d+(?:\.\d+)?)")
+_IMAGE = re.compile(r"(?:\bpytorch/pytorch:|[\w./-]{1,200}:[\w.-]{0,100}?torch[-_]?v?)(\d+\.\d+(?:\.\d+)?)")
+#: Images that bring a torch of their own under numbers of their own: what is pinned elsewhere is not of them.
+_OWN_NUMBERS = re.compile(r"\bnvcr\.io/nvidia/(?:pytorch|nemo)\b[\w.@:-]*")
 
 
 class Gate(NamedTuple):
@@ -162,10 +164,14 @@ def grace(words: Sequence[Word]) -> tuple[float, str, int] | None:
     return (float(after[1]), f"timeout -k {after[1]}", words[0].line) if after else None
 
 
-def torch_release(text: str) -> tuple[str, str] | None:
-    """A release of torch that a command installs or an image is tagged with."""
+def torch_release(text: str) -> tuple[str | None, str] | None:
+    """A release of torch that a command installs or an image is tagged with, and what tells it.
+
+    Of an image that has one, and whose tag is no release of torch: None, and the image.
+    """
     for pattern in (_IMAGE, _PINNED):
         found = pattern.search(text)
         if found:
             return found[1], found[0]
-    return None
+    own = _OWN_NUMBERS.search(text)
+    return (None, own[0]) if own else None

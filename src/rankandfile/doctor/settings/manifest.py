@@ -82,7 +82,7 @@ def _container(pod: Node, container: Node, scope: str, maps: Mapping[str, Node],
             )
         )
     image = launchers.torch_release(container.get("image").text)
-    release = image or ((inner.torch, inner.torch_from) if inner.torch else None)
+    release = image or (inner.torch, inner.torch_from)
     return Settings(
         place=Place(file=file, line=container.line),
         scope="/".join(part for part in (scope, name) if part),
@@ -91,8 +91,8 @@ def _container(pod: Node, container: Node, scope: str, maps: Mapping[str, Node],
         commands=(*inner.commands, *_probes(container, file)),
         volumes=tuple(_volumes(pod, container, file)),
         spans=tuple(spans),
-        torch=release[0] if release else None,
-        torch_from=release[1] if release else "",
+        torch=release[0],
+        torch_from=release[1],
         prefixes=inner.prefixes,
         notes=(*notes, *inner.notes),
     )

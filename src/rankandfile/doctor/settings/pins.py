@@ -27,8 +27,8 @@ _PINNED = (
 _ORDER = ("lock", "ockerfile", "ontainerfile", ".def")
 
 
-def release_in(text: str, name: str) -> tuple[str, str] | None:
-    """The release, and what tells it."""
+def release_in(text: str, name: str) -> tuple[str | None, str] | None:
+    """The release, and what tells it; None, and the image, where that has a torch and does not tell which."""
     for pinned in _PINNED:
         if found := pinned.search(text):
             return found[1], f"pinned in {name}"
@@ -37,21 +37,23 @@ def release_in(text: str, name: str) -> tuple[str, str] | None:
     return (images[-1][0], f"{images[-1][1]} in {name}") if images else None
 
 
-def near(path: Path) -> tuple[str, str] | None:
+def near(path: Path) -> tuple[str | None, str] | None:
     """What pins it beside this file, or in a folder above it up to the top of its repository."""
-    here = path.resolve().parent
+    here, image = path.resolve().parent, None
     for folder in (here, *here.parents):
         for file in sorted(_pins(folder), key=_rank):
-            if (found := read(file)) is not None:
+            found = read(file)
+            if found is not None and found[0] is not None:
                 return found
+            image = image or found
         if (folder / ".git").exists():
             break
         if not any((one / ".git").exists() for one in folder.parents):
             break
-    return None
+    return image
 
 
-def read(path: Path) -> tuple[str, str] | None:
+def read(path: Path) -> tuple[str | None, str] | None:
     try:
         with path.open("rb") as file:
             return release_in(plain(file.read(MOST_BYTES)), path.name)

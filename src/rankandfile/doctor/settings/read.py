@@ -120,7 +120,7 @@ def _pin(text: str, name: str) -> Settings:
     """It tells the release, and nothing that a process is started with."""
     release = release_in(text, name.rpartition("/")[2])
     if release is None:
-        raise Unreadable(f"{name}: no release of torch is pinned in it")
+        raise NoRelease(Note(file=name, where="", what="no release of torch is pinned in it"))
     return Settings(place=Place(file=name), torch=release[0], torch_from=release[1])
 
 
@@ -138,6 +138,14 @@ class Unreadable(Exception):
     """Nothing to examine; the text says why."""
 
 
+class NoRelease(Unreadable):
+    """Of a file that could only tell the release of torch, and does not: the others of the job are none the worse."""
+
+    def __init__(self, note: Note) -> None:
+        super().__init__(str(note))
+        self.note = note
+
+
 def read_file(path: Path) -> list[Settings]:
     """The settings in a file; `Unreadable` where there are none to be had."""
     try:
@@ -147,7 +155,7 @@ def read_file(path: Path) -> list[Settings]:
         hint = ": name the launch scripts in it" if path.is_dir() else ""
         raise Unreadable(f"{shown(str(path))}: {error.strerror or error}{hint}") from error
     found = read_bytes(data, str(path))
-    release = None if any(one.torch for one in found) else near(path)
+    release = None if any(one.torch_from for one in found) else near(path)
     if release is None:
         return found
     return [msgspec.structs.replace(one, torch=release[0], torch_from=release[1]) for one in found]
@@ -170,7 +178,8 @@ _LISTS = ("settings", "commands", "volumes", "spans", "teardowns", "prefixes", "
 
 def _one(parts: Sequence[Settings]) -> Settings:
     first = parts[-1]
-    release = next(((part.torch, part.torch_from) for part in parts if part.torch), (None, ""))
+    told = [(part.torch, part.torch_from) for part in parts if part.torch_from]
+    release = next((one for one in told if one[0]), told[0] if told else (None, ""))
     launchers = [part.launcher for part in parts if part.launcher != "shell"]
     return Settings(
         place=parts[0].place if len(parts) == 1 else first.place if first.scope else parts[0].place,
@@ -190,7 +199,8 @@ def with_this_machine(settings: Settings, torch: str | None = None) -> Settings:
     if torch or settings.torch:
         return settings
     found = torch_release.in_prefixes(settings.prefixes)
-    if found is None and (found := torch_release.beside_us()) is not None:
+    # An image has its own torch, and not what lies beside raf.
+    if found is None and not settings.torch_from and (found := torch_release.beside_us()) is not None:
         what = f"{found[0]} is installed beside raf, and taken for the job's: --torch, if that is another"
         settings = msgspec.structs.replace(
             settings, notes=(*settings.notes, Note(file="torch", where="", what=what))

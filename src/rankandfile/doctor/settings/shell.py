@@ -50,7 +50,7 @@ class _Reader:
         self.spans: list[Span] = []
         self.gates: list[launchers.Gate] = []
         self.ungated = self.slurm = self.export_all = False
-        self.torch: tuple[str, str] | None = None
+        self.torch: tuple[str | None, str] | None = None
         self.prefixes: list[str] = []
         self.notes: list[Note] = []
 

@@ -156,7 +156,7 @@ def _numbered_folder(clue: Clues, members: list[Clues]) -> _Answer:
     if clue.inner:
         return _doubt("its path tells a rank inside a machine or group, not in the job")
     if clue.folder_number is None:
-        return _doubt("nothing in its path tells its rank")
+        return _doubt("nothing in its path names one")
     if len(numbers) > 1 and set(numbers) == set(range(len(numbers))):
         return _Answer(clue.folder_number, "folder")
     return _doubt(f"the folder '{clue.folder_number}' may be a rank or anything else that is counted")

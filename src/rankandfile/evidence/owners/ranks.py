@@ -12,7 +12,7 @@ import numpy as np
 from rankandfile.evidence.raw import INTEGERS, Members
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.tables.part import Part
-from rankandfile.model.ledger import Note
+from rankandfile.model.ledger import SET_ASIDE, Note
 from rankandfile.model.ranks import format_ranks
 
 from .one_for_all import without_one_for_all
@@ -39,10 +39,8 @@ def give_ranks(parts: Sequence[Part], reading: Reading) -> list[Note]:
             # A process lists only groups that it is in: if they share one rank, it is this one.
             part.rank, part.rank_from = next(iter(candidates)), "its groups"
         if part.rank is None:
-            part.set_aside = (
-                f"nothing tells its rank: {owner.doubt}" if owner.doubt else "nothing tells its rank"
-            )
-            notes.append(Note(file=part.source, where="", what=f"set aside: {part.set_aside}"))
+            part.set_aside = f"nothing tells its rank{f' ({owner.doubt})' if owner.doubt else ''}"
+            notes.append(Note(file=part.source, where="", what=f"{SET_ASIDE}{part.set_aside}"))
         elif candidates is not None and part.rank not in candidates:
             what = (
                 f"named as rank {part.rank}, but its groups are those of "
@@ -90,7 +88,7 @@ def _told_apart(same: Sequence[Part]) -> list[Note]:
             if len(owners) == 1
             else f"ranks {ranks} cannot both have written them"
         )
-        notes.append(Note(file=part.source, where="", what=f"set aside: {part.set_aside}"))
+        notes.append(Note(file=part.source, where="", what=f"{SET_ASIDE}{part.set_aside}"))
     return notes
 
 

@@ -21,7 +21,7 @@ from rankandfile.evidence.text.logs.assemble import tables as log_tables
 from rankandfile.evidence.text.stacks.assemble import snapshot_tables
 from rankandfile.evidence.text.stacks.ownership import StackPart
 from rankandfile.model.case import Case
-from rankandfile.model.ledger import NO_ROOM, Note
+from rankandfile.model.ledger import NO_ROOM, SET_ASIDE, Note
 from rankandfile.model.tables import MEMBERS_FROM, schema
 
 
@@ -77,7 +77,7 @@ def _with_room(parts: Sequence[Part], tables: Repeated) -> tuple[list[Part], lis
     others = len(parts) - len(used)
     more = f"; so were {others - 1:,} more files" if others > 1 else ""
     first = next((part.source for part in parts if part.set_aside is not None), None)
-    return used, [] if first is None else [Note(file=first, where="", what=f"set aside: {NO_ROOM}{more}")]
+    return used, [] if first is None else [Note(file=first, where="", what=f"{SET_ASIDE}{NO_ROOM}{more}")]
 
 
 def _groups(groups: list[RecordedGroup]) -> pl.DataFrame:

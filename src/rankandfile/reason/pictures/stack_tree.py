@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import polars as pl
 
 from rankandfile.model.diagnosis import Diagnosis
@@ -18,13 +20,14 @@ _MOST_NODES = 500
 _MOST_GROUPS = 64
 
 
-def stack_tree(facts: Facts, diagnosis: Diagnosis) -> StackTree:
-    """Of the last snapshot of each rank; where nobody took any, of the calls that did not end."""
+def stack_tree(facts: Facts, diagnosis: Diagnosis, ranks: Collection[int] | None = None) -> StackTree:
+    """Of the last snapshot of each rank, or of some; where nobody took any, of the calls that did not end."""
     case, roles = facts.case, Roles(diagnosis)
-    taken = last_of_each_rank(telling(case.snapshots, case.stacks, case.frames))
+    asked = pl.lit(True) if ranks is None else pl.col("rank").is_in(list(ranks))
+    taken = last_of_each_rank(telling(case.snapshots, case.stacks, case.frames)).filter(asked)
     if taken.height:
         return _drawn("stacks", merge(taken, case.stacks, case.frames), roles)
-    calls = facts.call_table.calls.filter(pl.col("open") & pl.col("stack").is_not_null())
+    calls = facts.call_table.calls.filter(pl.col("open") & pl.col("stack").is_not_null() & asked)
     oldest = calls.sort("rank", "record").unique("rank", keep="first", maintain_order=True)
     if oldest.height:
         return _drawn("calls", merge(oldest.select("rank", "stack"), case.stacks, case.frames), roles)

@@ -33,6 +33,7 @@ Why = Literal[
     "set_aside",
     "unreadable",
     "not_collected",
+    "unnamed",
     "ended",
     "unreachable",
     "no_part",
@@ -48,6 +49,7 @@ _HOW: dict[Why, str] = {
     "set_aside": "empty the dump folder before each attempt, or put the job's id into the dump path",
     "unreadable": "copy it again from where it was written: it may have been cut or changed on the way",
     "not_collected": "point TORCH_FR_DUMP_TEMP_FILE to storage that all hosts share and that outlives the job",
+    "unnamed": "name each file for its rank, as torch does: nccl_trace_rank_3",
     "ended": "let every rank write before the job is ended: the first failure makes a launcher end all others",
     "unreachable": "collect again once the host is back, or ask its administrator for its state",
     "no_part": "nothing to do: it is a member of no group of this job",
@@ -66,6 +68,10 @@ class Reason(Struct, frozen=True):
     how: str = ""
     """What helps in this very case; empty: what helps with any such reason."""
 
+    @property
+    def left_a_file(self) -> bool:
+        return self.why in ("set_aside", "truncated", "unreadable")
+
 
 def absent_ranks(facts: WaitFacts) -> list[int]:
     """Ranks of the job without a whole dump."""
@@ -76,10 +82,17 @@ def absent_ranks(facts: WaitFacts) -> list[int]:
 
 def reasons(facts: WaitFacts, ranks: list[int]) -> dict[int, Reason]:
     said, locks, left = _said(facts, ranks), held(facts.case, ranks), _left_behind(facts, ranks)
-    files, members = _files(facts), _members(facts)
+    files, members, otherwise = _files(facts), _members(facts), _otherwise(facts)
     return {
         rank: _reason(
-            facts, rank, said[rank], files.get(rank), locks.get(rank), left.get(rank), rank in members
+            facts,
+            rank,
+            said[rank],
+            files.get(rank),
+            locks.get(rank),
+            left.get(rank),
+            rank in members,
+            otherwise,
         )
         for rank in ranks
     }
@@ -149,6 +162,7 @@ def _reason(
     lock: Held | None,
     left_behind: Reason | None,
     takes_part: bool,
+    otherwise: Reason,
 ) -> Reason:
     accounts = facts.accounts
     end, stand = accounts.ends.get(rank), facts.hosts.get(rank)
@@ -197,7 +211,16 @@ def _reason(
         return _lock(lock)
     if end is not None and end.kind == "echo":
         return Reason("ended", f"it {end.happened}, and nothing tells that it began to write", end.evidence)
-    return Reason("unknown", "nothing tells why it is not here")
+    return otherwise
+
+
+def _otherwise(facts: WaitFacts) -> Reason:
+    """Of ranks of which nothing else tells."""
+    unnamed = facts.case.dumps.filter(pl.col("rank").is_null())["dump"]
+    if not len(unnamed):
+        return Reason("unknown", "nothing tells why it is not here")
+    which = "the dump" if len(unnamed) == 1 else f"one of the {len(unnamed):,} dumps"
+    return Reason("unnamed", f"{which} of which nothing tells the rank may be its", (dump_id(unnamed[0]),))
 
 
 def _files(facts: WaitFacts) -> dict[int, Reason]:

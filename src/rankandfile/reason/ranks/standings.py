@@ -260,7 +260,8 @@ def _unknown(facts: Facts, ranks: list[int]) -> list[Standing]:
     told = reasons(facts, [rank for rank in ranks if rank in absent][:_MOST_REASONS]) if absent else {}
     for rank in ranks:
         if rank in told:
-            why[f"left no dump: {told[rank].words}"].append(rank)
+            reason = told[rank]
+            why[reason.words if reason.left_a_file else f"left no dump: {reason.words}"].append(rank)
         elif rank in seen:
             why["in no call that has not ended, and nobody took its stack"].append(rank)
         else:

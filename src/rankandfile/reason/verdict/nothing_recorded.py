@@ -18,6 +18,7 @@ from rankandfile.recorder_names import BEFORE, RING
 
 from .finding import Finding
 from .unowned_stacks import unowned_stacks
+from .unused_dumps import unused_dumps
 
 Row = dict[str, Any]
 
@@ -71,7 +72,10 @@ def nothing_recorded(facts: Facts) -> Finding:
     )
     unread = [row for row in rows if row["kind"] == _UNREAD][-_MOST_UNREAD:]
     shown = list({(row["kind"], row["rank"], _short(row)): row for row in read}.values())
+    aside, unnamed = unused_dumps(facts.case)
     sentence = "Nobody can be named: no call is recorded, and no line that was read decides."
+    if aside:
+        sentence = f"{aside} No line that was read names anybody."
     if shown:
         more = f", and {len(shown) - _MOST_READ} more" if len(shown) > _MOST_READ else ""
         sentence += f" Read: {'; '.join(_told(row) for row in shown[:_MOST_READ])}{more}."
@@ -88,7 +92,8 @@ def nothing_recorded(facts: Facts) -> Finding:
             " NCCL's RAS counted more launches in one answer than in another: the job moved between them."
         )
     if not rows:
-        sentence = _without_a_line(facts)
+        sentence = f"{aside} That leaves" if aside else "There is"
+        sentence += f" not a single recorded call to decide on{_without_a_line(facts)}."
     stand, stacks = unowned_stacks(facts.case)
     if stand:
         # Where processes stand is worth more than that nobody recorded what they called.
@@ -100,6 +105,7 @@ def nothing_recorded(facts: Facts) -> Finding:
         sentence=sentence,
         evidence=(*stacks, *(event_id(row["log"], row["line"]) for row in (*shown[:_MOST_READ], *unread))),
         missing=(
+            *unnamed,
             *((Missing(what="whose processes these are", how=_WHOSE),) if stand else ()),
             Missing(what="where each rank stands", how=_STACKS),
             Missing(what="flight-recorder dumps with calls", how=_RECORDER),
@@ -113,7 +119,7 @@ def _work(events: pl.DataFrame) -> list[Row]:
 
 
 def _without_a_line(facts: Facts) -> str:
-    """Files were read, and hold neither calls nor words of a fault."""
+    """Of files that were read, and hold neither calls nor words of a fault."""
     case = facts.case
     files = ", ".join(
         words
@@ -124,8 +130,7 @@ def _without_a_line(facts: Facts) -> str:
         )
         if number
     )
-    unsaid = f", and no line of a fault, in {files}" if files else ""
-    return f"There is not a single recorded call to decide on{unsaid}."
+    return f", and no line of a fault, in {files}" if files else ""
 
 
 def _short(row: Row) -> str:

@@ -63,7 +63,7 @@ class Folder:
 
 def _is_environment(folder: Path) -> bool:
     """A virtual environment inside the tree holds other people's code, tens of thousands of files of it."""
-    return (folder / "pyvenv.cfg").is_file()
+    return os.path.isfile(folder / "pyvenv.cfg")  # noqa: PTH113 - of a folder that may not be searched it is False
 
 
 class Zip:

@@ -8,7 +8,7 @@ from typer import Option
 
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.names import cause_names
-from rankandfile.cli.output import Format, FormatOption, OutputOption, emit
+from rankandfile.cli.output import Format, FormatOption, OutputOption, emit, format_of_table
 
 if TYPE_CHECKING:
     from rankandfile.lab.sim.scenario import Scenario
@@ -25,6 +25,7 @@ def list_(
     output: OutputOption = None,
 ) -> None:
     """The scenarios: real ones run torch processes, simulated ones play NCCL's rules at any scale."""
+    format = format_of_table(output, format)
     import polars as pl
 
     from rankandfile.lab import catalog

@@ -9,7 +9,7 @@ from typer import Option
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.filters import GroupOption, OpOption, RankOption, SeqOption, StateOption, select_calls
 from rankandfile.cli.loading import Paths, load_case, loading
-from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
+from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit, format_of_table
 from rankandfile.pipeline import Options
 
 ORDER = 10
@@ -41,6 +41,7 @@ def calls(
     output: OutputOption = None,
 ) -> None:
     """Calls of the job: what each rank asked for, from where, and how far it got."""
+    format = format_of_table(output, format)
     from rankandfile.render import flat
 
     case = load_case(paths, options)

@@ -9,7 +9,7 @@ from typer import Option
 from rankandfile.cli.console import err
 from rankandfile.cli.filters import GroupOption, groups_called
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
+from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit, format_of_table
 from rankandfile.pipeline import Options
 
 ORDER = 40
@@ -39,6 +39,7 @@ def cohorts(
 
     With --histories, --group or --all: ranks that made the same calls all along, group by group.
     """
+    format = format_of_table(output, format)
     result = diagnosed(paths, options)
     from rankandfile.reason import views
 

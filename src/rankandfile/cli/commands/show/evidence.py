@@ -58,13 +58,14 @@ def evidence(
     unicode: Unicode = True,
 ) -> None:
     """The facts behind a verdict: which file, where in it, and what stands there, with the lines around it."""
+    in_json = as_json(format, output)
     ids = [word for word in what if _ID.match(word) and not Path(word).exists()]
     paths = [Path(word) for word in what if word not in ids]
     if not paths:
         raise UserError("name the dumps, folders or archives that the ids are of")
     found = _named(load_case(paths, options), ids) if ids else diagnosed(paths, options).diagnosis.evidence
     shown = [(one, _context(one, around)) for one in found]
-    if as_json(format, output):
+    if in_json:
         write_text(_json(shown), output)
         return
     from rankandfile.render.evidence import facts

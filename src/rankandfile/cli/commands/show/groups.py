@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile.cli.loading import Paths, load_case, loading
-from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
+from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit, format_of_table
 from rankandfile.pipeline import Options
 
 ORDER = 20
@@ -19,6 +19,7 @@ def groups(
     output: OutputOption = None,
 ) -> None:
     """Process groups: name, members and how they are known, and how many calls each left."""
+    format = format_of_table(output, format)
     from rankandfile.render.flat import flat_groups
 
     emit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankandfile.cli.filters import GroupOption, RankOption, groups_called, ranks_called
 from rankandfile.cli.loading import Paths, load_case, loading
-from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
+from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit, format_of_table
 from rankandfile.pipeline import Options
 
 ORDER = 30
@@ -22,6 +22,7 @@ def progress(
     output: OutputOption = None,
 ) -> None:
     """Per rank and group: the first call kept, the last enqueued, started and completed, the oldest unfinished."""
+    format = format_of_table(output, format)
     import polars as pl
 
     from rankandfile.render.flat import flat_progress

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
-from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit
+from rankandfile.cli.output import Format, FormatOption, LimitOption, OutputOption, emit, format_of_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,6 +37,7 @@ def ring(
     output: OutputOption = None,
 ) -> None:
     """The recorder's rings: calls, steps, decisions and CUDA graphs in their order, and where histories part."""
+    format = format_of_table(output, format)
     from rankandfile.evidence.files.links import Links
     from rankandfile.evidence.ring.journal import history_divergences, read
 

@@ -28,11 +28,12 @@ def source(
     unicode: Unicode = True,
 ) -> None:
     """The code at which the ranks went different ways: the condition, and which cohort went which way."""
+    in_json = as_json(format, output)
     diagnosis = diagnosed(paths, replace(options, fallback=(Path(),))).diagnosis
     from rankandfile.model.document import pretty
     from rankandfile.render.source import drawn
 
-    if as_json(format, output):
+    if in_json:
         found = [excerpt for verdict in diagnosis.verdicts for excerpt in verdict.excerpts]
         write_text(pretty(found).decode() + "\n", output)
         return

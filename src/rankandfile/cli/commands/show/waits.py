@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import Format, LimitOption, OutputOption, emit, write_text
+from rankandfile.cli.output import TABBED, Format, LimitOption, OutputOption, emit, told_by_suffix, write_text
 from rankandfile.pipeline import Options, Result
 
 ORDER = 50
@@ -29,7 +30,7 @@ class WaitsFormat(str, Enum):
     mermaid = "mermaid"
 
 
-_GRAPHS = {".dot": WaitsFormat.dot, ".gv": WaitsFormat.dot, ".mmd": WaitsFormat.mermaid}
+_GRAPHS = {".gv": WaitsFormat.dot, ".mmd": WaitsFormat.mermaid}
 
 
 @diagnosing
@@ -43,15 +44,20 @@ def waits(
     output: OutputOption = None,
 ) -> None:
     """Who waits for whom: one row per call that somebody cannot get past."""
-    result = diagnosed(paths, options)
     if output is not None and format is WaitsFormat.text:
-        format = _GRAPHS.get(output.suffix.lower(), format)
+        format = _of_file(output)
+    result = diagnosed(paths, options)
     if format in (WaitsFormat.dot, WaitsFormat.mermaid):
         write_text(_graph(result, format), output)
         return
     from rankandfile.reason.views import waits_table
 
     emit(waits_table(result.facts), Format(format.value), output, limit=limit, what="waits")
+
+
+def _of_file(output: Path) -> WaitsFormat:
+    found = _GRAPHS.get(output.suffix.lower())
+    return found or WaitsFormat(told_by_suffix(output, WaitsFormat, TABBED))
 
 
 def _graph(result: Result, format: WaitsFormat) -> str:

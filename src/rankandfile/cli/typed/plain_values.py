@@ -1,8 +1,8 @@
 """What options mean, where that is plain: a path, a number, a word of a list.
 
 Typer builds a validator of Pydantic for each option of a command, whether it was given or not, and that takes as long
-as reading a small case. So plain values are taken by hand; whatever is not plain, or not allowed, goes to Typer's own,
-which also says what is wrong with it. Where Typer is built another way, nothing changes.
+as reading a small case. So plain values are taken by hand; whatever is not plain, or not allowed, goes to Typer's own.
+What that refuses is said in our words. Where Typer is built another way, nothing changes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args, get_origin
+
+from typer import BadParameter
+
+from .wrong_values import what_is_wrong
 
 if TYPE_CHECKING:
     from typer._click.core import Command, Context
@@ -52,7 +56,11 @@ class _ByHand:
         if not isinstance(found, _Unsure):
             return found
         setattr(param, _HOLDER, None)
-        typers: object = param.get_runtime_param().coerce(value, param=param, ctx=ctx)  # type: ignore[attr-defined]
+        try:
+            typers: object = param.get_runtime_param().coerce(value, param=param, ctx=ctx)  # type: ignore[attr-defined]
+        except BadParameter as error:
+            error.message = what_is_wrong(value, getattr(kind, "annotation", None), rules) or error.message
+            raise
         return typers
 
 
@@ -65,11 +73,18 @@ def plainly(value: object, kind: object, rules: object = None) -> object:
     if kind in _NUMBERS and isinstance(kind, type):
         return _number(value, kind, rules)
     if kind is Path and isinstance(value, str | Path):
-        unreadable = Path(value).exists() and not os.access(value, os.R_OK)
-        return UNSURE if unreadable else Path(value)
+        return UNSURE if _unreadable(Path(value)) else Path(value)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next((one for one in kind if value is one or value == one.value), UNSURE)
     return value if kind in (str, bool) and type(value) is kind else UNSURE
+
+
+def _unreadable(path: Path) -> bool:
+    """It is there, and may not be read. Of what lies in a locked folder, whoever opens it says so."""
+    try:
+        return path.exists() and not os.access(path, os.R_OK)
+    except OSError:
+        return False
 
 
 def _each(values: Iterable[object], kind: object, rules: object) -> object:
