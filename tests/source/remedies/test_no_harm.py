@@ -76,6 +76,27 @@ class Engine:
     assert "what the item itself does" in refused(files, "# each")
 
 
+def test_tasks_that_say_what_is_called_are_not_cut_off() -> None:
+    files = train(
+        """def dense(head):
+    dist.all_reduce(head)
+
+
+def rows(head):
+    dist.all_gather([], head)
+
+
+SHARE = {"dense": dense, "rows": rows}
+
+
+def share(tasks):
+    for task in tasks.by_urgency():  # each
+        SHARE[task.kind](task.head)
+"""
+    )
+    assert "does, or says" in refused(files, "# each")
+
+
 def test_a_method_of_a_batch_is_no_hook() -> None:
     files = train(
         "def fit(batches):\n    for batch in batches:  # each\n        dist.all_reduce(batch.to('cpu'))\n"

@@ -45,9 +45,9 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if isinstance(node, ast.For) and _does_it_itself(place, node):
         return Refusal(
             "even_loops",
-            f"what is done in a round over {quoted(place.module, items)} is what the item itself does: the ranks hold "
-            "other ones, and to end the loop early would leave some out, but pair no two that belong together. Let "
-            "all ranks hold those that involve the others.",
+            f"what is done in a round over {quoted(place.module, items)} is what the item itself does, or says: the "
+            "ranks hold other ones, or in another order, and to end the loop early would leave some out, but pair no "
+            "two that belong together. Let all ranks hold those that involve the others, in one order.",
         )
     if place.answers.nothing_for_some(items, place.in_program):
         return Refusal(
@@ -136,12 +136,16 @@ def _named(place: PlaceToMend, items: ast.expr, depth: int = _DEEPEST) -> bool:
 
 
 def _does_it_itself(place: PlaceToMend, node: ast.For) -> bool:
-    """An item is called, or a method of the program's own that leads to a collective: a hook, a layer."""
+    """An item is called, or a method of the program's own that leads to a collective: a hook, a layer; or it is the item
+    that says what is called: `SHARE[task.kind](task)`."""
     targets = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
     for part in (part for each in node.body for part in ast.walk(each)):
         if not isinstance(part, ast.Call):
             continue
         if isinstance(part.func, ast.Name) and part.func.id in targets:
+            return True
+        chosen = ast.walk(part.func.slice) if isinstance(part.func, ast.Subscript) else ()
+        if any(isinstance(each, ast.Name) and each.id in targets for each in chosen):
             return True
         owner = part.func.value if isinstance(part.func, ast.Attribute) else None
         own = isinstance(owner, ast.Name) and owner.id in targets
