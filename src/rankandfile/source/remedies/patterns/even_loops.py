@@ -136,8 +136,8 @@ def _named(place: PlaceToMend, items: ast.expr, depth: int = _DEEPEST) -> bool:
 
 
 def _does_it_itself(place: PlaceToMend, node: ast.For) -> bool:
-    """An item is called, or a method of the program's own that leads to a collective: a hook, a layer; or it is the item
-    that says what is called: `SHARE[task.kind](task)`."""
+    """An item is called, or a method of the program's own that leads to a collective: a hook, a layer; or the item says
+    what is called: `SHARE[task.kind](task)`."""
     targets = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
     for part in (part for each in node.body for part in ast.walk(each)):
         if not isinstance(part, ast.Call):
