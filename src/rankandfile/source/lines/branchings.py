@@ -42,6 +42,8 @@ class Branching(Struct, frozen=True):
     by a `yield`, and by no end."""
     went_on: bool = False
     """The side that is not seen in it any more was seen further out: it did not end with the function."""
+    came_back: bool = False
+    """The same of a side that is not seen in it at all: had it come into it, it would have come back from it."""
 
 
 def branchings(
@@ -191,7 +193,7 @@ def _passed(
     depth: int,
     rounds: int,
     left: Literal["normal", "culprit"],
-    went_on: bool,
+    came_back: bool,
 ) -> Iterator[Branching]:
     """The side that `left` may have entered the functions of `path` from `depth` on too, and left them without coming
     to its lines. `way`: the function around them, and from where to where that side went in it."""
@@ -215,7 +217,7 @@ def _passed(
             deeper,
             path[:deeper],
             guessed,
-            went_on=went_on,
+            came_back=came_back,
         )
 
 

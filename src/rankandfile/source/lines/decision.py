@@ -86,7 +86,8 @@ def decisions(
         place = places.find(branching.frame)
         if place is None or not place.known or branching.rounds > MOST_ROUNDS:
             continue
-        returned = branching.went_on and not raising and ends_the_program(places, branching.outer)
+        unkept = ends_the_program(places, branching.outer)
+        returned = branching.went_on and not raising and unkept
         for distance, condition in enumerate(conditions_of(place.function, branching, raising, returned)):
             if condition.kind in ("with", "except") and branching.after is not None:
                 passed = Point(branching.after.line, branching.after.call)
@@ -118,12 +119,16 @@ def decisions(
                 if not seeming_equal:
                     continue
                 reason = UNKNOWN
+            raised = by_raising_alone(place.function, branching, condition)
+            if raised and branching.came_back and unkept:
+                # Who raised there did not come back from it.
+                continue
             supposed = (
                 _LEVELS[reason.level]
                 + _LOOP * (condition.kind == "for" or _in_step(place.function, condition, reason))
                 + _ROUND * branching.rounds
                 + _GUESS * branching.guessed
-                + _RAISING * by_raising_alone(place.function, branching, condition)
+                + _RAISING * raised
             )
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
             if supposed <= MOST_IN_SIGHT and not (condition.kind == "for" and branching.rounds > 1):
