@@ -432,3 +432,22 @@ suite.results()
 """
     assert of(body.replace("{grow}", "update"), "for one").level != "varying"
     assert of(body.replace("m.{grow}", "self.metrics.extend"), "for one").level == "varying"
+
+
+@pytest.mark.parametrize(
+    ("started", "test", "level"),
+    [
+        ("mp.spawn(train, args=(4,), nprocs=4)", "me == 0", "varying"),
+        ("mp.spawn(train, args=(4,), nprocs=4)", "size > 2", "uniform"),
+        ("[mp.Process(target=train, args=(r, 4)).start() for r in range(4)]", "me", "varying"),
+        ("for r in range(4):\n    mp.Process(target=train, args=(r, 4)).start()", "size > 2", "uniform"),
+        ("mp.Process(target=train, args=(3, 4)).start()", "me", "uniform"),
+        ("threading.Thread(target=train, args=(3, 4)).start()", "me", "unknown"),
+    ],
+)
+def test_what_processes_are_given_that_the_program_starts(started: str, test: str, level: str) -> None:
+    imports = "import threading\nimport torch.multiprocessing as mp\n"
+    found = of(f"{imports}def train(me, size):\n    if {test}:\n        dist.barrier()\n{started}\n")
+    assert found.level == level
+    if level == "varying":
+        assert found.source == "rank_api"

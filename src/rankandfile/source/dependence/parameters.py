@@ -14,6 +14,7 @@ from . import origins
 from .frame import Frame, called
 from .objects.called_later import Later
 from .objects.frameworks_own import given_by_framework, outside
+from .objects.own_processes import started_with
 from .syntax import Path, text, word
 from .value import UNIFORM, UNKNOWN, Link, Value, join
 
@@ -52,6 +53,7 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
                 value.by(Link(file, site.call.lineno, name, f"is passed as `{code}` ({place})", code))
             )
     found += _as_listener(ev, name, frame, path)
+    found += _in_own_process(ev, name, frame, path)
     if found:
         return join(found)
     hooked = given_by_framework(ev.objects, frame.function, name)
@@ -73,6 +75,20 @@ def _as_listener(ev: Evaluator, name: str, frame: Frame, path: Path) -> list[Val
             given = (inside.given or {}).get(name)
             if given is not None:
                 found.append(ev.value(given.value, given.frame, (*given.path, *path)))
+    return found
+
+
+def _in_own_process(ev: Evaluator, name: str, frame: Frame, path: Path) -> list[Value]:
+    """What it is given in processes that the program starts: of each the number is the rank's own."""
+    found: list[Value] = []
+    for site, given in started_with(ev.index, frame.function, name):
+        if given is None:
+            found.append(
+                origins.here("rank_api", "what gives each process its number", site.call, frame)
+            )
+            continue
+        outer = Frame(site.function, None, frame.depth + 1)
+        found.append(UNKNOWN if outer.too_deep else ev.value(given, outer, path))
     return found
 
 
