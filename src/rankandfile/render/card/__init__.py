@@ -65,7 +65,8 @@ def _brief(diagnosis: Diagnosis, signs: Signs, width: int, room: Room) -> Render
 
 def _details(diagnosis: Diagnosis, signs: Signs, width: int) -> RenderableType:
     sheet = Sheet(diagnosis, signs, max(20, width - _WIDE_LABEL - 1), ALL)
-    told = [sheet.text(diagnosis.verdicts[0].sentence), Text()] if strip.tells(diagnosis.verdicts[0]) else []
+    best = diagnosis.verdicts[0]
+    told = [sheet.text(sheet.spoken(best.sentence)), Text()] if strip.tells(best) else []
     return Group(*told, _Rows([*what_happened.parts(sheet), *what_to_do.parts(sheet)], _WIDE_LABEL))
 
 

@@ -84,7 +84,7 @@ def parts(sheet: Sheet) -> Iterator[Part]:
         if said := strip.branch(verdict):
             yield strip.kind_of_line(verdict), [sheet.cut(said, 2)]
     else:
-        yield "", [sheet.cut(told(verdict), sheet.room.sentence)]
+        yield "", [sheet.cut(sheet.spoken(told(verdict)), sheet.room.sentence)]
         if rows := circle.rows(verdict, sheet):
             yield "circle", rows
     if not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis"):
@@ -208,7 +208,9 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
     others = diagnosis.verdicts[1:]
     if others:
         lines = [
-            sheet.cut(other.sentence if other.ordinary else f"{cause_words(other.cause)}: {other.sentence}")
+            sheet.cut(
+                sheet.spoken(f"{'' if other.ordinary else f'{cause_words(other.cause)}: '}{other.sentence}")
+            )
             for other in others[: sheet.room.others]
         ]
         yield "also", [*lines, *sheet.more(len(others) - sheet.room.others, "verdict", where=": -v")]

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.render.long_lists import spoken
 from rankandfile.render.words import PLAIN, Signs, counted, plain, short
 
 #: A label, and the lines beside it.
@@ -91,6 +92,9 @@ class Sheet(Struct, frozen=True):
         return self.text(
             words if len(words) <= most else f"{_whole(words, most)} {self.signs.more}", style=style
         )
+
+    def spoken(self, sentence: str) -> str:
+        return spoken(sentence, self.diagnosis.job.world_size, self.signs)
 
     def side_by_side(self, *said: str) -> list[Text]:
         """In one line; where they do not fit beside each other, a line each: a command is not torn apart."""
