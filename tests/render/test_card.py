@@ -165,12 +165,19 @@ def test_the_place_of_the_headline_is_no_call_that_was_not_made(cause: str) -> N
         )
 
 
-@pytest.mark.parametrize("height", [16, 24, 50])
+@pytest.mark.parametrize("height", [12, 16, 24, 50])
 @pytest.mark.parametrize("cause", DOCUMENTED)
 def test_it_fits_a_terminal_where_that_can_be(cause: str, height: int) -> None:
     whole = len(shown(document(cause), 100).splitlines())
     fits = len(shown(document(cause), 100, height=height).splitlines())
-    assert fits <= whole and (fits < height or height == 16)
+    assert fits <= whole and (fits < height or height == 12)
+
+
+def test_in_a_small_window_the_answer_and_the_fix_stay() -> None:
+    whole = shown(document("early_exit"), 60).splitlines()
+    low = shown(document("early_exit"), 60, height=16).splitlines()
+    assert len(low) < 16 < len(whole)
+    assert low[0] == whole[0] and any(line.startswith("fix ") for line in low)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])

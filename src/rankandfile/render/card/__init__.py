@@ -24,6 +24,8 @@ WIDTH = 100
 _LABEL, _WIDE_LABEL = 7, 8
 #: More lines than these nobody reads in ten seconds, wherever there is room for them.
 _AT_ONCE = 16
+#: What is left out of a window that is too low for all of it: who did what, and what to do, stay.
+_LEAST = ("lint", "proof", "don't", "more", "why", "stands", "also")
 
 _BOLD = Style(bold=True)
 
@@ -44,6 +46,11 @@ def card(
         high = _height(found, width)
         if high <= _AT_ONCE and (height is None or high < height):
             break
+    for left_out in range(len(_LEAST)):
+        if height is None or high < height:
+            break
+        found = _brief(diagnosis, signs, width, room, _LEAST[: left_out + 1])
+        high = _height(found, width)
     return Group(found, Text(), _details(diagnosis, signs, width)) if verbose else found
 
 
@@ -52,10 +59,12 @@ def _height(found: RenderableType, width: int) -> int:
     return len(measure.render_lines(found, pad=False))
 
 
-def _brief(diagnosis: Diagnosis, signs: Signs, width: int, room: Room) -> RenderableType:
+def _brief(
+    diagnosis: Diagnosis, signs: Signs, width: int, room: Room, without: Sequence[str] = ()
+) -> RenderableType:
     sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room)
     head: list[RenderableType] = [*brief.head(sheet, width), Text()]
-    parts = list(brief.parts(sheet))
+    parts = [(label, lines) for label, lines in brief.parts(sheet) if label not in without]
     if parts and not parts[0][0]:
         # The sentence has the whole width.
         head += [*parts[0][1], Text()]
