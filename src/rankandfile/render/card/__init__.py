@@ -18,7 +18,8 @@ from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.render.words import UNICODE, Signs
 
 from . import brief, strip, what_happened, what_to_do
-from .sheet import ALL, ROOMS, Part, Room, Sheet
+from .asked import Asked
+from .sheet import ALL, ROOMS, Part, Sheet
 
 WIDTH = 100
 _LABEL, _WIDE_LABEL = 7, 8
@@ -36,20 +37,22 @@ def card(
     width: int = WIDTH,
     height: int | None = None,
     verbose: bool = False,
+    asked: Asked | None = None,
 ) -> RenderableType:
     """The best verdict, others in a line each. `height`: of the terminal, in which it is to be seen as a whole; a pipe
-    has none. `verbose`: all that is known of it comes after that."""
+    has none. `verbose`: all that is known of it comes after that. `asked`: as what is to be typed next begins."""
     if not diagnosis.verdicts:
         return Text("no verdict")
     for room in ROOMS:
-        found = _brief(diagnosis, signs, width, room)
+        sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked())
+        found = _brief(sheet, width)
         high = _height(found, width)
         if high <= _AT_ONCE and (height is None or high < height):
             break
     for left_out in range(len(_LEAST)):
         if height is None or high < height:
             break
-        found = _brief(diagnosis, signs, width, room, _LEAST[: left_out + 1])
+        found = _brief(sheet, width, _LEAST[: left_out + 1])
         high = _height(found, width)
     return Group(found, Text(), _details(diagnosis, signs, width)) if verbose else found
 
@@ -59,10 +62,7 @@ def _height(found: RenderableType, width: int) -> int:
     return len(measure.render_lines(found, pad=False))
 
 
-def _brief(
-    diagnosis: Diagnosis, signs: Signs, width: int, room: Room, without: Sequence[str] = ()
-) -> RenderableType:
-    sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room)
+def _brief(sheet: Sheet, width: int, without: Sequence[str] = ()) -> RenderableType:
     head: list[RenderableType] = [*brief.head(sheet, width), Text()]
     parts = [(label, lines) for label, lines in brief.parts(sheet) if label not in without]
     if parts and not parts[0][0]:

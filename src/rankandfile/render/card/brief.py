@@ -192,9 +192,12 @@ def _remedy(remedy: Remedy, most: int) -> str:
 
 def _patch(sheet: Sheet) -> Iterator[Text]:
     if any(one.diff for one in sheet.verdict.remedies):
-        yield from sheet.side_by_side(
-            "the patch: raf fix PATH... --src DIR", "to confirm it first: add --probe"
+        patch, *probe = sheet.side_by_side(
+            sheet.typed("the patch", lambda asked: asked.fix), "to confirm it first: add --probe"
         )
+        yield patch
+        # Beside it, or where there is room enough.
+        yield from probe if sheet.room.advice > 1 else ()
 
 
 def _without_do_not(line: str) -> str:
@@ -233,9 +236,9 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
         ids = " ".join(verdict.evidence[:_MOST_PROOFS])
         left = len(verdict.evidence) - _MOST_PROOFS
         more = f" and {left} more" if left > 0 else ""
-        yield "proof", [sheet.text(f"{ids}{more}: raf show evidence PATH...", style="dim")]
+        yield "proof", [sheet.text(sheet.typed(f"{ids}{more}", lambda asked: asked.proofs), style="dim")]
     more = "-v" if sheet.room.tight else _more(sheet)
-    yield "more", sheet.side_by_side(more, "the page: raf report PATH...")
+    yield "more", sheet.side_by_side(more, sheet.typed("the page", lambda asked: asked.to_page))
 
 
 def _more(sheet: Sheet) -> str:

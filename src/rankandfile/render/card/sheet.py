@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from rich.console import RenderableType
@@ -11,6 +11,8 @@ from rich.text import Text
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.render.long_lists import spoken
 from rankandfile.render.words import PLAIN, Signs, counted, plain, short
+
+from .asked import Asked
 
 #: A label, and the lines beside it.
 Part = tuple[str, Sequence[RenderableType]]
@@ -73,6 +75,7 @@ class Sheet(Struct, frozen=True):
     width: int
     """Of the column right of the labels."""
     room: Room
+    asked: Asked = Asked()
 
     @property
     def verdict(self) -> Verdict:
@@ -95,6 +98,11 @@ class Sheet(Struct, frozen=True):
 
     def spoken(self, sentence: str) -> str:
         return spoken(sentence, self.diagnosis.job.world_size, self.signs)
+
+    def typed(self, before: str, command: Callable[[Asked], str]) -> str:
+        """A command after a word; as the reader fills it in where it would be broken, and could not be pasted."""
+        said = f"{before}: {command(self.asked)}"
+        return said if len(said) <= self.width else f"{before}: {command(Asked())}"
 
     def side_by_side(self, *said: str) -> list[Text]:
         """In one line; where they do not fit beside each other, a line each: a command is not torn apart."""

@@ -55,7 +55,8 @@ def reason_of(value: Value) -> Reason:
     if not value.differs:
         return Reason(value.level)
     steps = tuple(
-        Step(link.file, link.line, link.subject, f"`{link.subject}` {link.verb}", link.upon) for link in value.chain
+        Step(link.file, link.line, link.subject, f"`{link.subject}` {link.verb}", link.upon)
+        for link in value.chain
     )
     return Reason(value.level, value.axes, value.source, steps, _sentence(value), value.agreed)
 
