@@ -53,7 +53,7 @@ class Room(Struct, frozen=True):
     sentence: int = 100
     """Lines of it."""
     fix: int = 2
-    """Lines of a fix that is a patch; what a person decides has one more."""
+    """Lines of a fix; code that is read as a whole may have one more."""
     tight: bool = False
     """What only helps to find one's way is left out."""
 
@@ -88,13 +88,18 @@ class Sheet(Struct, frozen=True):
         return Text(said, style=style)
 
     def cut(self, words: str, lines: int = 1, style: str = "") -> Text:
-        words = plain(words)
-        # Words are not broken: the lines before the last are not full. As much for both kinds of signs.
-        lines += self.width < _NARROW
-        most = lines * self.width - len(PLAIN.more) - (lines - 1) * 12
+        words, most = plain(words), self._most(lines)
         return self.text(
             words if len(words) <= most else f"{_whole(words, most)} {self.signs.more}", style=style
         )
+
+    def fits(self, words: str, lines: int) -> bool:
+        return len(plain(words)) <= self._most(lines)
+
+    def _most(self, lines: int) -> int:
+        # Words are not broken: the lines before the last are not full. As much for both kinds of signs.
+        lines += self.width < _NARROW
+        return lines * self.width - len(PLAIN.more) - (lines - 1) * 12
 
     def spoken(self, sentence: str) -> str:
         return spoken(sentence, self.diagnosis.job.world_size, self.signs)
