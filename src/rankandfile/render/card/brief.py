@@ -137,7 +137,8 @@ def _why(sheet: Sheet) -> Iterator[Part]:
     if where and why and (strip.tells(sheet.verdict) or why not in told(sheet.verdict)):
         # "It" is what the row above shows.
         said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
-        yield "why", [sheet.cut(why if said == why else f"the condition {said}", 3)]
+        # A few words are said to their end, also in a narrow window; the whole way back is in the details.
+        yield "why", [sheet.cut(why if said == why else f"the condition {said}", 3 if where.because else 2)]
     if where and where.flagged_before:
         flagged = where.flagged_before
         place = place_text(base_name(flagged.file), flagged.line)
