@@ -36,6 +36,7 @@ def jobs(
         "tutorial": lambda: fails_first(folder / "tutorial", *ENDS, *TELLS),
         "killed": lambda: forked(folder / "killed", "killed", *ENDS),
         "gil": lambda: forked(folder / "gil", "gil", "--stall", "2.5"),
+        "busy": lambda: forked(folder / "busy", "busy", *ENDS, *TELLS[:2]),
         "receive": lambda: forked(folder / "receive", "receive", "--stall", "2.5", "--on-hang", "kill"),
         "healthy": lambda: forked(folder / "healthy", "healthy", *ENDS, given="a word\n"),
     }
@@ -155,6 +156,15 @@ def test_a_killed_rank(job: Watched) -> None:
     assert f"train.py:{line_of(job, 'dist.all_reduce(one)')}" in job.err
     log = job.case / "evidence" / "logs" / "rank_1.stderr.log"
     assert log.read_text().endswith("the last words of the rank that is killed\n")
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("job", ["busy"], indirect=True)
+def test_a_long_evaluation_is_neither_ended_nor_told_of(job: Watched) -> None:
+    job.until(lambda: "raf: slow so far, and no hang: Rank 1 " in job.err)
+    (job.folder / "enough").touch()
+    assert job.wait() == 0, job.err
+    assert "ending the job" not in job.err and not (job.folder / "told.json").exists()
 
 
 @pytest.mark.lab

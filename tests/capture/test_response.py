@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from rankandfile.capture.diagnose import Answer
+from rankandfile.capture.diagnose import Answer, diagnose
 from rankandfile.capture.response import Response
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.capture.watch.stall import Stall
@@ -94,9 +95,9 @@ class Watch:
         self.stall, self.on_hang = Stall(0.0, 1.0), on_hang
         self.response = self.respond()
 
-    def respond(self) -> Response:
+    def respond(self, case: Case | None = None) -> Response:
         made: Any = Response(
-            *cast(Any, (self.case, self.roster, self.stall, self.job)), self.on_hang, self.said.append
+            *cast(Any, (case or self.case, self.roster, self.stall, self.job)), self.on_hang, self.said.append
         )
         return cast(Response, made)
 
@@ -236,6 +237,38 @@ def test_who_works_is_slow_so_far_whatever_is_done_about_hangs(tmp_path: Path, o
     watch.response.go_on()
     assert watch.said[-1] == "the job moves again"
     assert not watch.case.folder.exists()
+
+
+C10D = "torch/distributed/distributed_c10d.py"
+WAITS = f"    barrier ({C10D}:4159)\n    main (train.py:13)\n    <module> (train.py:20)\n"
+SCORES = "    score (busy.py:{line})\n    evaluate (busy.py:9)\n    main (train.py:12)\n    <module> (train.py:20)\n"
+
+
+@dataclass
+class Judged(Case):
+    """What two looks at the stacks show is judged as `raf run` judges it."""
+
+    def judge(self, folder: Path, holds: Callable[[], bool]) -> Answer:
+        (folder / "evidence").mkdir()
+        for look in range(2):
+            for rank, stack in enumerate((SCORES.format(line=3 + look), WAITS, WAITS)):
+                file = folder / "evidence" / f"spy_rank{rank}_{look}.txt"
+                file.write_text(
+                    f'Process {50 + rank}: python train.py\n\nThread {50 + rank} (active+gil): "MainThread"\n{stack}'
+                )
+                os.utime(file, (1_700_000_000 + 90 * look,) * 2)
+        return diagnose(folder, None, True, 100)
+
+
+def test_a_long_evaluation_is_slow_also_where_the_evidence_alone_would_not_call_it_a_hang(
+    tmp_path: Path,
+) -> None:
+    watch = Watch(tmp_path, "kill", HEALTHY)
+    watch.response = watch.respond(Judged(watch.case.folder, HEALTHY))
+    watch.stands()
+    assert watch.said[-1].startswith("slow so far, and no hang: Rank 0"), watch.said
+    assert "moving" in watch.said[-1]
+    assert not watch.job.ended and not watch.response.cases
 
 
 def test_a_job_that_ends_after_its_verdict_is_not_judged_again(tmp_path: Path) -> None:

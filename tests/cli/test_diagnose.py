@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from support.cli.raf_runs import Raf
 from support.evidence.sample_dumps import NOW, REDUCE, call, with_calls
+from support.places import EARLY_STOP
 
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_types import Dump, GroupConfig, GroupStatus
@@ -101,3 +103,27 @@ def test_what_it_reasoned_on_can_be_looked_at(raf: Raf, cascade: Path, view: str
     done = raf("show", view, cascade)
     assert done.status == 0
     assert "3" in done.out
+
+
+def test_what_the_card_tells_to_type_can_be_pasted(
+    raf: Raf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence, src = EARLY_STOP / "evidence", EARLY_STOP / "src"
+    (tmp_path / "the job").symlink_to(evidence)
+    (tmp_path / "src").symlink_to(src)
+    asked = ["the job", "--src", "src", "--hung"]
+    monkeypatch.chdir(tmp_path)
+    card = raf(*asked).out
+    assert "the patch: raf fix 'the job' --src src --hung" in card
+    assert ": raf show evidence 'the job'\n" in card
+    assert "the page: raf report 'the job' --src src --hung" in card
+    for line in re.findall(r"raf (?:fix|show evidence|report) .+?(?=$|   )", card, re.MULTILINE):
+        assert raf(*shlex.split(line)[1:]).status in (0, 1), line
+    assert "the page: 'a page.html'" in raf(*asked, "--report", "a page.html").out
+
+
+def test_what_would_be_broken_to_be_pasted_is_left_to_be_filled_in(raf: Raf, tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["a-long-name"] * 8)
+    deep.parent.mkdir(parents=True)
+    deep.symlink_to(EARLY_STOP / "evidence")
+    assert ": raf show evidence PATH...\n" in raf(deep).out

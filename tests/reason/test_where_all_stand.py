@@ -498,3 +498,13 @@ def test_what_one_program_kept_when_it_asked_bears_its_own_time() -> None:
     written = [case.dumps["last_ns"].max() + TIMES["one after another"](rank) for rank in range(4)]  # type: ignore[operator]
     kept = case.dumps.with_columns(pl.Series("written_ns", written, pl.Int64), pl.lit("json").alias("format"))
     assert named(best(conclude(replace(case, dumps=kept)).diagnosis)) == ([2], [])
+
+
+def test_what_holds_if_the_job_hung_is_no_hang_though_nobody_has_called_for_long() -> None:
+    made = [Call("0", "all_reduce", 64, "train.py:9")] * 3
+    seen = Witnesses(case_of(Job({"0": [0, 1, 2]}, {rank: [*made] for rank in range(3)}), waited_s=600))
+    for rank in range(3):
+        seen.stack(rank, IN_BARRIER_OF_ALL)
+    verdict = best_of(seen)
+    assert "Nothing shows that they stay there: this holds if the job hung." in verdict.sentence
+    assert (verdict.cause, verdict.hang) == ("undetermined", None)

@@ -46,6 +46,17 @@ def test_who_aborts_itself_is_not_said_to_be_killed() -> None:
     assert headline(verdict("killed", doing="killed by SIGKILL"), 2) == "HANG: rank 1 was killed"
 
 
+def test_where_all_are_named_nobody_has_the_order_that_theirs_would_differ_from() -> None:
+    """Of four ranks in a circle none is the odd one; of one among three it is another order than theirs."""
+    circle = verdict("order_inversion", "cycle")
+    circle.culprits = [Culprit(rank=rank) for rank in range(4)]
+    circle.victims = ""
+    assert headline(circle, 4) == "HANG: ranks 0-3 made collectives in different orders"
+    alone = verdict("order_inversion", "cycle")
+    alone.victims = "0,2"
+    assert headline(alone, 3) == "HANG: rank 1 made collectives in another order"
+
+
 def test_of_whom_only_its_peers_tell_it_is_not_said_how_it_ended() -> None:
     gone = verdict("killed", doing="gone: its peers lost a connection, and all others are still there")
     assert headline(gone, 2) == "HANG: rank 1 gone"

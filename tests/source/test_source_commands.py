@@ -28,6 +28,7 @@ def test_the_diagnosis_names_the_condition_and_why_it_can_differ(raf: Raf) -> No
     assert "never reduced" in verdict["sentence"] and "DataLoader" not in verdict["sentence"]
     assert "trainer.py:74" in location["why_it_can_differ"]
     assert location["why_it_can_differ"].count(";") <= 2
+    assert "`self.bad_rounds` (trainer.py:77), and thereby on this rank's own data" in location["because"]
     text = (EARLY_STOP / "src" / "trainer.py").read_text().splitlines()
     assert "if self.out_of_patience():" in text[location["condition_line"] - 1]
 

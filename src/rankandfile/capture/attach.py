@@ -52,9 +52,11 @@ def _judge(case: Case, folder: Path, wishes: Wishes, say: Callable[[str], None])
     answer = case.judge(folder)
     if answer.card and case.shown != folder:
         wishes.show(answer.card)
-    say(f"case: {folder}" if answer.is_hang else f"{answer.words}; case: {folder}")
+    # Nobody's job is ended here: that a rank is late is the verdict that was asked for.
+    found = True if answer.late else answer.is_hang
+    say(f"case: {folder}" if found else f"{answer.words}; case: {folder}")
     say(page(folder))
-    return answer.is_hang
+    return found
 
 
 def find_ranks(pids: Sequence[int]) -> list[Seen]:

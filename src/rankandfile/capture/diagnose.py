@@ -21,6 +21,7 @@ DIAGNOSIS_S, INVESTIGATION_S, GRACE_S = 300.0, 1_200.0, 30.0
 
 #: The cause of a job that will go on.
 LATE = "host_slow"
+SLOW = "slow so far, and no hang:"
 
 
 class Answer(NamedTuple):
@@ -43,6 +44,8 @@ class Answer(NamedTuple):
     @property
     def words(self) -> str:
         """Why there is no verdict to show."""
+        if self.late:
+            return f"{SLOW} {self.late}"
         return {0: "the evidence shows no hang", 3: "the evidence does not tell why"}.get(
             self.status, self.said
         )
@@ -80,9 +83,12 @@ def diagnose(
 def _read(path: Path) -> tuple[bool, str]:
     """Whether it is a hang, and the sentence of one that is a matter of time."""
     try:
-        hangs = [verdict for verdict in json.loads(path.read_bytes())["verdicts"] if verdict["hang"] is True]
-        late = hangs and all(verdict["cause"] == LATE for verdict in hangs)
-        return bool(hangs), str(hangs[0]["sentence"]) if late else ""
+        verdicts = json.loads(path.read_bytes())["verdicts"]
+        # Also what may be one or may not: of who works, that mostly stays open.
+        perhaps = [verdict for verdict in verdicts if verdict["hang"] is not False]
+        late = perhaps and all(verdict["cause"] == LATE for verdict in perhaps)
+        hang = any(verdict["hang"] is True for verdict in verdicts)
+        return hang, str(perhaps[0]["sentence"]) if late else ""
     except (OSError, ValueError, LookupError, TypeError):
         return False, ""
 

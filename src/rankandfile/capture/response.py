@@ -217,7 +217,7 @@ class Response:
             answer = Answer(0, "", "")
         elif answer.late:
             self._slow = folder
-            self._say(f"slow so far, and no hang: {answer.late} Case: {folder}")
+            self._say(f"{answer.words} Case: {folder}")
         elif answer.is_hang:
             self._say(f"case: {folder}")
             self._stands = stands

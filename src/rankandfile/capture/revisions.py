@@ -92,9 +92,7 @@ class Revisions:
         answer = self.case.judge(stands.folder, lambda: self.stall.told)
         stands.words, stands.late = headline(answer), bool(answer.late)
         case = f"case: {stands.folder}"
-        if answer.late:
-            self.say(f"the verdict above is taken back: slow so far, and no hang: {answer.late} {case}")
-        elif not answer.is_hang:
+        if not answer.is_hang:
             self.say(f"the verdict above is taken back: {answer.words}; {case}")
         else:
             self.say(

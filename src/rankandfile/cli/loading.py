@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -18,10 +19,11 @@ from rankandfile.pipeline import OnStep, Options, Result
 from .errors import UserError
 from .progress import watching
 from .settings import settings
-from .standard_input import by_its_name, with_standard_input
+from .standard_input import by_its_name, is_piped, with_standard_input
 
 if TYPE_CHECKING:
     from rankandfile.model.case import Case
+    from rankandfile.render.card.asked import Asked
 
 
 def _usual_paths() -> list[Path]:
@@ -149,6 +151,22 @@ def _with(made: Callable[..., Options], command: Callable[..., None]) -> Callabl
     with_options.__signature__ = whole  # type: ignore[attr-defined]
     with_options.__annotations__ = {one.name: one.annotation for one in whole.parameters.values()}
     return with_options
+
+
+def as_typed(paths: Sequence[Path], options: Options, page: Path | None = None) -> Asked:
+    """What was asked, for the commands that a card tells to go on with. What came through a pipe is gone by then."""
+    from rankandfile.render.card.asked import Asked
+
+    written = "" if page is None else shlex.quote(str(page))
+    if not paths or is_piped(paths):
+        return Asked(page=written)
+    evidence = [str(path) for path in paths]
+    evidence += ["--attempt", str(options.attempt)] if options.attempt is not None else []
+    own = options.sources == tuple(settings().src)
+    more = [] if own else [word for source in options.sources for word in ("--src", str(source))]
+    more += ["--git", options.revision] if options.revision is not None else []
+    more += ["--hung"] if options.hung else []
+    return Asked(shlex.join(evidence), shlex.join(more), bool(options.sources), written)
 
 
 def load_case(paths: Sequence[Path], options: Options) -> Case:

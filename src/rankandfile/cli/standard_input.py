@@ -21,6 +21,10 @@ def with_standard_input(paths: Sequence[Path]) -> list[Path]:
     return [_spooled() if path == _STDIN else path for path in paths]
 
 
+def is_piped(paths: Sequence[Path]) -> bool:
+    return _STDIN in paths
+
+
 @cache
 def _spooled() -> Path:
     if sys.stdin.isatty():

@@ -90,7 +90,7 @@ class Location(Struct):
     condition_line: int | None = None
     why_it_can_differ: str | None = None
     because: str | None = None
-    """The same in a few words: 'it depends on this rank's own data, which is never reduced'."""
+    """In a few words: 'it depends on `self.bad_rounds` (trainer.py:77), and thereby on this rank's own data, ...'."""
     parted_file: str | None = None
     """Where the ranks went different ways, if what stands here was decided before: a counter changed, or not."""
     parted_line: int | None = None

@@ -77,6 +77,9 @@ def _did(verdict: Verdict) -> str:
         return "made other groups than the others"
     if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:
         return "wait for each other's messages"
+    if verdict.cause == "order_inversion" and len(verdict.named) > 1 and not verdict.victims:
+        # Nobody is left whose order theirs would differ from.
+        return "made collectives in different orders"
     if verdict.cause == "skipped_collective" and all(
         (one.doing or "").startswith(LEFT_MESSAGE_OUT) for one in verdict.named
     ):

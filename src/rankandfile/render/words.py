@@ -87,7 +87,7 @@ def cause_words(cause: str) -> str:
 
 
 #: A list of ranks longer than this is told by its number, or by what is common to them.
-_LISTED = 24
+LISTED = 24
 _FEW_OF = 16
 
 
@@ -99,21 +99,21 @@ def said_ranks(ranks: str, world: int | None = None, signs: Signs = UNICODE) -> 
     """
     if ranks.isdigit():
         return f"rank {ranks}"
-    if len(ranks) <= _LISTED and (world or 0) < _FEW_OF:
+    if len(ranks) <= LISTED and (world or 0) < _FEW_OF:
         return f"ranks {ranks or 'none'}"
     numbers = parse_ranks(ranks)
     if world and numbers[-1] < world:
         left = sorted(set(range(world)).difference(numbers)) if world - len(numbers) <= 2 else None
         if left is not None:
             return f"all ranks but {format_ranks(left)}" if left else f"all {world:,} ranks"
-    if len(ranks) <= _LISTED:
+    if len(ranks) <= LISTED:
         return f"ranks {ranks}"
     steps = {after - before for before, after in pairwise(numbers)}
     if steps == {2}:
         return f"the {len(numbers):,} {'odd' if numbers[0] % 2 else 'even'} ranks {numbers[0]}-{numbers[-1]}"
     if len(steps) == 1:
         return f"{len(numbers):,} ranks, every {ordinal(steps.pop())} from {numbers[0]} to {numbers[-1]}"
-    return f"{len(numbers):,} ranks ({short(ranks, signs, _LISTED)})"
+    return f"{len(numbers):,} ranks ({short(ranks, signs, LISTED)})"
 
 
 def ordinal(number: int) -> str:
@@ -164,7 +164,18 @@ def alike_culprits(verdict: Verdict) -> list[tuple[str, str, str]]:
     alike: dict[tuple[str, str], list[int]] = {}
     for one in verdict.named:
         alike.setdefault((one.host or "", one.doing or ""), []).append(one.rank)
-    return [(format_ranks(ranks), host, doing) for (host, doing), ranks in alike.items()]
+    return [
+        (format_ranks(ranks), host, doing if len(ranks) == 1 else _of_several(doing))
+        for (host, doing), ranks in alike.items()
+    ]
+
+
+def _of_several(doing: str) -> str:
+    """What each of them did, said of all."""
+    doing = f"were {doing[4:]}" if doing.startswith("was ") else doing
+    # Where it is now comes last: an error that is quoted before that is left as it is.
+    did, is_, where = doing.rpartition(", and is ")
+    return f"{did}, and are {where}" if is_ else doing
 
 
 def culprit_ranks(verdict: Verdict) -> str:

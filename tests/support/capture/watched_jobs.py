@@ -62,6 +62,12 @@ if rank == 1:
     ctypes.PyDLL(None).sleep(600)
 dist.all_reduce(one)
 """,
+    "busy": """
+if rank == 1:
+    while not os.path.exists("enough"):
+        sum(range(1000))
+dist.all_reduce(one)
+""",
     "receive": """
 if rank == 1:
     dist.recv(one, src=0)

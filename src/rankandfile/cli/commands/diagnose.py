@@ -12,7 +12,7 @@ from rankandfile.cli.console import Unicode, card_size, err, out, signs_for, wri
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
 from rankandfile.cli.filters import there
 from rankandfile.cli.formats import SUFFIXES, Format, format_of, formatted
-from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.loading import Paths, as_typed, diagnosed, diagnosing
 from rankandfile.cli.output import file_output, may_be_written, printed, write_text
 from rankandfile.cli.panels import DIAGNOSE
 from rankandfile.cli.progress import working
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
     from rankandfile.reason import Facts
     from rankandfile.reason.explain import Explanation
+    from rankandfile.render.card.asked import Asked
 
 PANEL = DIAGNOSE
 ORDER = 10
@@ -88,6 +89,7 @@ def answer(
 ) -> NoReturn:
     """The answer on the terminal and in files, and its exit status."""
     into = None if output is None else format_of(output, format)
+    page = report or (output if into is None else None)
     result = diagnosed(paths, options, _say_step if verbose else None)
     facts, diagnosis = result.facts, result.diagnosis
     for note in diagnosis.notes if verbose else ():
@@ -99,15 +101,15 @@ def answer(
         there(result.case, [explain], str(explain))
         _print_explanation(facts, explain_rank(facts, explain, diagnosis), format)
     elif format is Format.text or output is not None:
-        print_card(diagnosis, unicode, verbose)
+        print_card(diagnosis, unicode, verbose, as_typed(paths, options, page))
     else:
         write_utf8(formatted(diagnosis, format, Path.cwd(), options.sources) + "\n")
     # The answer does not wait for the files.
     out.file.flush()
     if output is not None and into is not None:
         write_text(_in_file(diagnosis, into, options.sources), output)
-    for page in {report, output if into is None else None} - {None}:
-        _write_page(facts, diagnosis, cast(Path, page))
+    for one in {report, page} - {None}:
+        _write_page(facts, diagnosis, cast(Path, one))
     raise Exit(status(diagnosis))
 
 
@@ -147,12 +149,15 @@ def _say_step(line: str) -> None:
     err.print(f"· {line}", style="dim")
 
 
-def print_card(diagnosis: Diagnosis, unicode: bool, verbose: bool = False) -> None:
+def print_card(
+    diagnosis: Diagnosis, unicode: bool, verbose: bool = False, asked: Asked | None = None
+) -> None:
     """The verdict as this terminal can show it; where nobody looks at one, as the documentation has it."""
     from rankandfile.render.card import card
 
     width, height = card_size(out)
-    out.file.write(printed(card(diagnosis, signs_for(unicode), width, height, verbose), out, width))
+    shown = card(diagnosis, signs_for(unicode), width, height, verbose, asked)
+    out.file.write(printed(shown, out, width))
 
 
 def _print_explanation(facts: Facts, explanation: Explanation, format: Format) -> None:

@@ -11,7 +11,7 @@ from rankandfile.cli.asking import asked, choice_of, previewed
 from rankandfile.cli.commands.diagnose import print_card, status
 from rankandfile.cli.console import Unicode, err, out, write_utf8
 from rankandfile.cli.errors import INTERRUPTED, UserError, told_as
-from rankandfile.cli.loading import Paths, diagnosing
+from rankandfile.cli.loading import Paths, as_typed, diagnosing
 from rankandfile.cli.model_options import (
     DryRun,
     Limits,
@@ -110,7 +110,7 @@ def investigate(
     if format is TextOrJson.json:
         write_utf8(document(bench.diagnosis, account, proof))
     else:
-        print_card(bench.diagnosis, unicode)
+        print_card(bench.diagnosis, unicode, asked=as_typed(paths, options))
         for line in (*model_lines(account), *proof_lines(proof)):
             out.print(line, soft_wrap=True)
     for what, path in (("investigation", "investigation.md"), ("steps", "investigation.jsonl")):

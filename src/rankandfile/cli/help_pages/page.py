@@ -46,7 +46,8 @@ def _page(command: Any, ctx: Any) -> str:
         parts.append(_table("Arguments", ((one.metavar, one.told) for one in arguments), width))
     parts.append(_table("Options", ((_names(one), _meaning(one)) for one in options), width))
     if examples := (command.epilog or "").splitlines():
-        parts.append("\n".join([_head("Examples"), *(f"  {line}" for line in examples)]) + "\n")
+        shown = [line for one in examples for line in _example(one, width)]
+        parts.append("\n".join([_head("Examples"), *shown]) + "\n")
     return "\n".join(parts)
 
 
@@ -94,6 +95,14 @@ def _table(title: str, rows: Iterable[tuple[str, str]], width: int) -> str:
         lines.append(f"  {name:<{left - 2}}{wrapped[0] if beside and wrapped else ''}".rstrip())
         lines += [indent + line for line in wrapped[beside:]]
     return "\n".join(lines) + "\n"
+
+
+def _example(line: str, width: int) -> list[str]:
+    """A command, which is copied and stays whole, and what it is for: below it where there is no room beside it."""
+    if len(line) + 2 <= width:
+        return [f"  {line}"]
+    command, *said = re.split(r" {2,}", line, maxsplit=1)
+    return [f"  {command}", *(f"      {one}" for words in said for one in _wrapped(words, width - 6))]
 
 
 def _wrapped(said: str, width: int) -> list[str]:

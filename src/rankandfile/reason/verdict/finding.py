@@ -31,6 +31,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     hang: bool | None = True
     """None: it is the story if the job hung, which nothing shows, or the job ended of this: whether it hung before,
     nothing tells."""
+    holds_if_hung: bool = False
+    """It was found as if the job hung, and its sentence says that nothing shows it."""
     ordinary: bool = False
     """The wait was no longer than those of the job before it, when somebody looked."""
     instead_of: str = ""

@@ -34,7 +34,7 @@ def standstill_proved(facts: Facts) -> bool:
 def hangs_or_not(facts: Facts, finding: Finding) -> bool | None:
     """That nobody can be named, and nothing is seen to wait, does not say that the job was well; nor does a story of
     where ranks stood for a moment say that it was not."""
-    if finding.hang is None:
+    if finding.hang is None or finding.holds_if_hung:
         return None
     if not finding.hang:
         return None if finding.cause in ("undetermined", "host_slow") else False

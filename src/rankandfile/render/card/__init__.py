@@ -18,12 +18,15 @@ from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.render.words import UNICODE, Signs
 
 from . import brief, strip, what_happened, what_to_do
-from .sheet import ALL, ROOMS, Part, Room, Sheet
+from .asked import Asked
+from .sheet import ALL, ROOMS, Part, Sheet
 
 WIDTH = 100
 _LABEL, _WIDE_LABEL = 7, 8
 #: More lines than these nobody reads in ten seconds, wherever there is room for them.
 _AT_ONCE = 16
+#: What is left out of a window that is too low for all of it: who did what, and what to do, stay.
+_LEAST = ("lint", "proof", "don't", "more", "why", "stands", "also")
 
 _BOLD = Style(bold=True)
 
@@ -34,16 +37,23 @@ def card(
     width: int = WIDTH,
     height: int | None = None,
     verbose: bool = False,
+    asked: Asked | None = None,
 ) -> RenderableType:
     """The best verdict, others in a line each. `height`: of the terminal, in which it is to be seen as a whole; a pipe
-    has none. `verbose`: all that is known of it comes after that."""
+    has none. `verbose`: all that is known of it comes after that. `asked`: as what is to be typed next begins."""
     if not diagnosis.verdicts:
         return Text("no verdict")
     for room in ROOMS:
-        found = _brief(diagnosis, signs, width, room)
+        sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked())
+        found = _brief(sheet, width)
         high = _height(found, width)
         if high <= _AT_ONCE and (height is None or high < height):
             break
+    for left_out in range(len(_LEAST)):
+        if height is None or high < height:
+            break
+        found = _brief(sheet, width, _LEAST[: left_out + 1])
+        high = _height(found, width)
     return Group(found, Text(), _details(diagnosis, signs, width)) if verbose else found
 
 
@@ -52,10 +62,9 @@ def _height(found: RenderableType, width: int) -> int:
     return len(measure.render_lines(found, pad=False))
 
 
-def _brief(diagnosis: Diagnosis, signs: Signs, width: int, room: Room) -> RenderableType:
-    sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room)
+def _brief(sheet: Sheet, width: int, without: Sequence[str] = ()) -> RenderableType:
     head: list[RenderableType] = [*brief.head(sheet, width), Text()]
-    parts = list(brief.parts(sheet))
+    parts = [(label, lines) for label, lines in brief.parts(sheet) if label not in without]
     if parts and not parts[0][0]:
         # The sentence has the whole width.
         head += [*parts[0][1], Text()]
@@ -65,7 +74,8 @@ def _brief(diagnosis: Diagnosis, signs: Signs, width: int, room: Room) -> Render
 
 def _details(diagnosis: Diagnosis, signs: Signs, width: int) -> RenderableType:
     sheet = Sheet(diagnosis, signs, max(20, width - _WIDE_LABEL - 1), ALL)
-    told = [sheet.text(diagnosis.verdicts[0].sentence), Text()] if strip.tells(diagnosis.verdicts[0]) else []
+    best = diagnosis.verdicts[0]
+    told = [sheet.text(sheet.spoken(best.sentence)), Text()] if strip.tells(best) else []
     return Group(*told, _Rows([*what_happened.parts(sheet), *what_to_do.parts(sheet)], _WIDE_LABEL))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -28,7 +28,8 @@ from .sheet import Part, Sheet
 _STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
 #: A dump that was set aside, as it is of another run.
 _RUN = re.compile(r"(?P<which>an earlier|a later) run\b.*\(attempt (?P<number>\d+)\)$")
-_MOST_NAMES, _MOST_PROOFS = 3, 5
+_MOST_NAMES, _MOST_PROOFS, _MOST_DECIDED, _MOST_OF_FIX = 3, 5, 4, 6
+_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z`])")
 
 
 def head(sheet: Sheet, width: int) -> Iterator[Text]:
@@ -84,7 +85,7 @@ def parts(sheet: Sheet) -> Iterator[Part]:
         if said := strip.branch(verdict):
             yield strip.kind_of_line(verdict), [sheet.cut(said, 2)]
     else:
-        yield "", [sheet.cut(told(verdict), sheet.room.sentence)]
+        yield "", [_told(sheet)]
         if rows := circle.rows(verdict, sheet):
             yield "circle", rows
     if not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis"):
@@ -115,6 +116,15 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
     return [where, rows, *sheet.more(len(shown) - len(few), "cohort", where=": -v")]
 
 
+def _told(sheet: Sheet) -> Text:
+    """In whole sentences; a mark shows that there are more."""
+    first, *others = _SENTENCE.split(sheet.spoken(told(sheet.verdict)))
+    said, whole = _sentences(sheet, first, others, sheet.room.sentence)
+    if not sheet.fits(said, sheet.room.sentence):
+        return sheet.cut(said, sheet.room.sentence)
+    return sheet.text(said if whole else f"{said} {sheet.signs.more}")
+
+
 def told(verdict: Verdict) -> str:
     """The sentence, less what stands elsewhere on the card."""
     said = circle.without_its_waits(verdict)
@@ -127,7 +137,8 @@ def _why(sheet: Sheet) -> Iterator[Part]:
     if where and why and (strip.tells(sheet.verdict) or why not in told(sheet.verdict)):
         # "It" is what the row above shows.
         said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
-        yield "why", [sheet.cut(why if said == why else f"the condition {said}", 2)]
+        # A few words are said to their end, also in a narrow window; the whole way back is in the details.
+        yield "why", [sheet.cut(why if said == why else f"the condition {said}", 4 if where.because else 2)]
     if where and where.flagged_before:
         flagged = where.flagged_before
         place = place_text(base_name(flagged.file), flagged.line)
@@ -142,10 +153,9 @@ def _advice(sheet: Sheet) -> Iterator[Part]:
         yield "next", [sheet.text("the condition that decides: --src DIR, the job's source")]
     if verdict.remedies:
         first = verdict.remedies[0]
-        # What there is no patch for, a person decides: that is more than a line.
-        by_hand, lines = first.title == BY_HAND, sheet.room.fix
-        said = f"{first.title}: {first.text}" if by_hand else _remedy(first, lines * sheet.width)
-        yield "fix", [sheet.cut(said, lines + by_hand), *_patch(sheet)]
+        said = _decision(sheet, first) if first.title == BY_HAND else _remedy(sheet, first)
+        # Nobody can do half of it: it is cut only where a sentence has no end.
+        yield "fix", [sheet.cut(said, _MOST_OF_FIX), *_patch(sheet)]
     if verdict.anti_advice:
         yield (
             "don't",
@@ -172,29 +182,45 @@ def _next(sheet: Sheet) -> Iterator[Part]:
         yield "next", [sheet.cut(f"{probe.title}: {probe.text}", 3)]
 
 
-def _remedy(remedy: Remedy, most: int) -> str:
-    """The new line of its patch, where that is one; else what is to be done, in as many whole sentences as fit."""
+def _remedy(sheet: Sheet, remedy: Remedy) -> str:
+    """The new line of its patch, where that is one and can be read as a whole; else what is to be done, in as many
+    whole sentences as fit."""
     added = [
         line[1:].strip()
         for line in (remedy.diff or "").splitlines()
         if line.startswith("+") and not line.startswith(("+++", "+import ", "+from "))
     ]
     code = [line for line in added if line]
-    if len(code) == 1:
-        return f"{remedy.title}: {code[0]}"
-    said = f"{remedy.title}."
-    for sentence in re.split(r"(?<=\.) (?=[A-Z])", remedy.text):
-        if len(said) + len(sentence) > most - 16:
-            break
+    lines = sheet.room.fix
+    if len(code) == 1 and sheet.fits(whole := f"{remedy.title}: {code[0]}", lines + 1):
+        return whole
+    return _sentences(sheet, f"{remedy.title}.", _SENTENCE.split(remedy.text), lines)[0]
+
+
+def _decision(sheet: Sheet, remedy: Remedy) -> str:
+    """What there is no patch for, a person decides: that is more than a line, and it says where the rest of it is."""
+    first, *others = _SENTENCE.split(remedy.text)
+    said, whole = _sentences(sheet, f"{remedy.title}: {first}", others, _MOST_DECIDED)
+    return said if whole else f"{said} The rest: -v"
+
+
+def _sentences(sheet: Sheet, said: str, others: Sequence[str], lines: int) -> tuple[str, bool]:
+    """With as many of the others as fit, and whether that is all of them."""
+    for sentence in others:
+        if not sheet.fits(f"{said} {sentence}", lines):
+            return said, False
         said += f" {sentence}"
-    return said
+    return said, True
 
 
 def _patch(sheet: Sheet) -> Iterator[Text]:
     if any(one.diff for one in sheet.verdict.remedies):
-        yield from sheet.side_by_side(
-            "the patch: raf fix PATH... --src DIR", "to confirm it first: add --probe"
+        patch, *probe = sheet.side_by_side(
+            sheet.typed("the patch", lambda asked: asked.fix), "to confirm it first: add --probe"
         )
+        yield patch
+        # Beside it, or where there is room enough.
+        yield from probe if sheet.room.advice > 1 else ()
 
 
 def _without_do_not(line: str) -> str:
@@ -208,7 +234,9 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
     others = diagnosis.verdicts[1:]
     if others:
         lines = [
-            sheet.cut(other.sentence if other.ordinary else f"{cause_words(other.cause)}: {other.sentence}")
+            sheet.cut(
+                sheet.spoken(f"{'' if other.ordinary else f'{cause_words(other.cause)}: '}{other.sentence}")
+            )
             for other in others[: sheet.room.others]
         ]
         yield "also", [*lines, *sheet.more(len(others) - sheet.room.others, "verdict", where=": -v")]
@@ -231,9 +259,9 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
         ids = " ".join(verdict.evidence[:_MOST_PROOFS])
         left = len(verdict.evidence) - _MOST_PROOFS
         more = f" and {left} more" if left > 0 else ""
-        yield "proof", [sheet.text(f"{ids}{more}: raf show evidence PATH...", style="dim")]
+        yield "proof", [sheet.text(sheet.typed(f"{ids}{more}", lambda asked: asked.proofs), style="dim")]
     more = "-v" if sheet.room.tight else _more(sheet)
-    yield "more", sheet.side_by_side(more, "the page: raf report PATH...")
+    yield "more", sheet.side_by_side(more, sheet.typed("the page", lambda asked: asked.to_page))
 
 
 def _more(sheet: Sheet) -> str:

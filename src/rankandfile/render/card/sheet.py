@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.render.long_lists import spoken
 from rankandfile.render.words import PLAIN, Signs, counted, plain, short
+
+from .asked import Asked
 
 #: A label, and the lines beside it.
 Part = tuple[str, Sequence[RenderableType]]
@@ -50,7 +53,7 @@ class Room(Struct, frozen=True):
     sentence: int = 100
     """Lines of it."""
     fix: int = 2
-    """Lines of a fix that is a patch; what a person decides has one more."""
+    """Lines of a fix; code that is read as a whole may have one more."""
     tight: bool = False
     """What only helps to find one's way is left out."""
 
@@ -72,6 +75,7 @@ class Sheet(Struct, frozen=True):
     width: int
     """Of the column right of the labels."""
     room: Room
+    asked: Asked = Asked()
 
     @property
     def verdict(self) -> Verdict:
@@ -84,13 +88,26 @@ class Sheet(Struct, frozen=True):
         return Text(said, style=style)
 
     def cut(self, words: str, lines: int = 1, style: str = "") -> Text:
-        words = plain(words)
-        # Words are not broken: the lines before the last are not full. As much for both kinds of signs.
-        lines += self.width < _NARROW
-        most = lines * self.width - len(PLAIN.more) - (lines - 1) * 12
+        words, most = plain(words), self._most(lines)
         return self.text(
             words if len(words) <= most else f"{_whole(words, most)} {self.signs.more}", style=style
         )
+
+    def fits(self, words: str, lines: int) -> bool:
+        return len(plain(words)) <= self._most(lines)
+
+    def _most(self, lines: int) -> int:
+        # Words are not broken: the lines before the last are not full. As much for both kinds of signs.
+        lines += self.width < _NARROW
+        return lines * self.width - len(PLAIN.more) - (lines - 1) * 12
+
+    def spoken(self, sentence: str) -> str:
+        return spoken(sentence, self.diagnosis.job.world_size, self.signs)
+
+    def typed(self, before: str, command: Callable[[Asked], str]) -> str:
+        """A command after a word; as the reader fills it in where it would be broken, and could not be pasted."""
+        said = f"{before}: {command(self.asked)}"
+        return said if len(said) <= self.width else f"{before}: {command(Asked())}"
 
     def side_by_side(self, *said: str) -> list[Text]:
         """In one line; where they do not fit beside each other, a line each: a command is not torn apart."""

@@ -16,6 +16,7 @@ from rankandfile.render.words import (
     came_to,
     place_text,
     plain,
+    said_ranks,
 )
 
 _TESTS = ("if ", "elif ", "while ")
@@ -116,7 +117,7 @@ def branch(verdict: Verdict) -> str:
     seen = seen_to_take(verdict)
     if not seen or not is_test(condition):
         return condition
-    ways = {one.truth: one.who for one in seen}
+    ways = {one.truth: said_ranks(one.ranks) for one in seen}
     part = next((one.part for one in seen if one.part), None)
     if part is not None:
         told = [f"{str(truth).lower()} on {ways[truth]}" for truth in sorted(ways, reverse=True)]

@@ -30,7 +30,10 @@ def _advice(sheet: Sheet) -> Iterator[Part]:
     if verdict.probes and room.probes:
         yield "confirm", [text(_titled(one)) for one in verdict.probes[: room.probes]]
     if verdict.alternatives and room.alternatives:
-        yield "or else", [text(_alternative(one)) for one in verdict.alternatives[: room.alternatives]]
+        yield (
+            "or else",
+            [text(sheet.spoken(_alternative(one))) for one in verdict.alternatives[: room.alternatives]],
+        )
     if verdict.missing_evidence and room.missing:
         shown = verdict.missing_evidence[: room.missing]
         yield "missing", [text(f"{one.what} ({one.how})") for one in shown]
@@ -56,7 +59,10 @@ def _proofs(sheet: Sheet) -> Iterator[Part]:
         yield "proof", _facts(sheet)
     others = sheet.diagnosis.verdicts[1:]
     if others:
-        lines = [sheet.text(f"{other.cause}: {other.sentence}") for other in others[: sheet.room.others]]
+        lines = [
+            sheet.text(sheet.spoken(f"{other.cause}: {other.sentence}"))
+            for other in others[: sheet.room.others]
+        ]
         yield "also", [*lines, *sheet.more(len(others) - sheet.room.others, "verdict")]
     for label, notes in _notes(sheet):
         first, *rest = notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.render.headline import headline, sure
+from rankandfile.render.long_lists import spoken
 from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
 from rankandfile.render.words import plain
 
@@ -15,7 +16,8 @@ def write(diagnosis: Diagnosis, in_tree: InTree = nowhere) -> str:
     lines = []
     for verdict in diagnosis.verdicts:
         spot = main_spot(verdict)
-        says = " ".join([verdict.sentence, *(f"Do: {remedy.title}." for remedy in verdict.remedies[:1])])
+        said = spoken(verdict.sentence, diagnosis.job.world_size)
+        says = " ".join([said, *(f"Do: {remedy.title}." for remedy in verdict.remedies[:1])])
         title = f"{headline(verdict, diagnosis.job.world_size)} ({sure(verdict)})"
         lines.append(_command(_level(verdict), spot, title, says, in_tree))
         for cohort in cohort_spots(verdict, MAX_COHORTS):

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as xml
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.render.headline import headline, sure
+from rankandfile.render.long_lists import spoken
 from rankandfile.render.places import InTree, main_spot, nowhere
 from rankandfile.render.words import (
     base_name,
@@ -26,6 +27,7 @@ def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
         xml.SubElement(about, "property", name=name, value=xml_text(value))
     failures = errors = 0
     for verdict in diagnosis.verdicts:
+        said = spoken(verdict.sentence, diagnosis.job.world_size)
         case = xml.SubElement(suite, "testcase", classname="rankandfile", name=_name(verdict), time="0")
         if verdict.cause == "no_hang":
             continue
@@ -33,9 +35,9 @@ def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
         open_ = not verdict.hang or (verdict.cause == "undetermined" and not verdict.culprits)
         failures, errors = failures + (not open_), errors + open_
         told = xml.SubElement(
-            case, "error" if open_ else "failure", type=verdict.cause, message=xml_text(verdict.sentence)
+            case, "error" if open_ else "failure", type=verdict.cause, message=xml_text(said)
         )
-        told.text = "\n".join(_details(verdict, diagnosis))
+        told.text = "\n".join(_details(verdict, said, diagnosis))
     for element in (suites, suite):
         element.set("tests", str(len(diagnosis.verdicts)))
         element.set("failures", str(failures))
@@ -52,8 +54,8 @@ def _name(verdict: Verdict) -> str:
     return xml_text(f"{cause_words(verdict.cause)}{where}")
 
 
-def _details(verdict: Verdict, diagnosis: Diagnosis) -> list[str]:
-    lines = [f"{headline(verdict, diagnosis.job.world_size)} ({sure(verdict)})", verdict.sentence]
+def _details(verdict: Verdict, said: str, diagnosis: Diagnosis) -> list[str]:
+    lines = [f"{headline(verdict, diagnosis.job.world_size)} ({sure(verdict)})", said]
     if verdict.culprits:
         lines.append(f"culprits: {culprit_ranks(verdict)}")
     if verdict.victims:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from rankandfile.model.diagnosis import Diagnosis, Verdict
 from rankandfile.render.headline import headline, sure
+from rankandfile.render.long_lists import spoken
 from rankandfile.render.markdown import cell, code, fenced, text
 from rankandfile.render.places import InTree, nowhere
 from rankandfile.render.words import came_to, cited, culprit_ranks, flagged_text, job_size, place_text, short
@@ -32,7 +33,7 @@ def write(diagnosis: Diagnosis, _in_tree: InTree = nowhere) -> str:
 
 def _verdict(verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
     yield f"## {text(headline(verdict, diagnosis.job.world_size))} ({sure(verdict)})"
-    yield f"\n{text(verdict.sentence)}\n"
+    yield f"\n{text(spoken(verdict.sentence, diagnosis.job.world_size))}\n"
     yield f"| | |\n| --- | --- |\n| job | {job_size(diagnosis)} |"
     if verdict.named:
         yield f"| {'culprits' if verdict.culprits else 'suspects'} | {cell(short(culprit_ranks(verdict)))} |"

@@ -17,6 +17,7 @@ from rankandfile.model.claims import of_group
 from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
 from rankandfile.model.pictures import Pictures
 from rankandfile.render.headline import cause_beside, headline, place, points_at_missing_call, sure
+from rankandfile.render.long_lists import spoken
 from rankandfile.render.source import stands_at
 from rankandfile.render.words import alike_culprits, came_to, counted, flagged_text, waiters
 
@@ -68,6 +69,7 @@ def rendered(template: str, diagnosis: Diagnosis, citations: Citations, **more: 
         job=diagnosis.job, verdicts=diagnosis.verdicts, citations=citations, alike_culprits=alike_culprits,
         came_to=came_to, odd_first=odd_first, headline=said, headline_place=place,
         points_at_missing_call=points_at_missing_call,
+        spoken=lambda sentence: spoken(sentence, diagnosis.job.world_size),
         cause_beside=cause_beside, how_sure=sure, confidence_words=CONFIDENCE, sure=SURE, noun=counted,
         **more,
     )  # fmt: skip

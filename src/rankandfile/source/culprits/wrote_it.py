@@ -29,7 +29,7 @@ def who_wrote_it(verdict: Verdict, found: FoundLine, wrote: Sequence[Wrote]) -> 
     return NamedByCode(
         ranks=ranks,
         doing=doing,
-        sentence=f'In the logs, {who} alone wrote "{first.text}", written behind {found.at} ({first.at}).',
+        sentence=f'In the logs, {who} alone wrote "{first.text}", which the code under {found.at} writes ({first.at}).',
         cause="swallowed_exception" if caught else None,
         evidence=tuple(one.evidence for one in wrote),
     )

@@ -22,6 +22,7 @@ class Step(Struct, frozen=True):
 
     file: str
     line: int
+    subject: str
     words: str
     upon: tuple[str, int] | None = None
     """File and line of the decision upon which something that lives on was changed here, or was not."""
@@ -54,7 +55,8 @@ def reason_of(value: Value) -> Reason:
     if not value.differs:
         return Reason(value.level)
     steps = tuple(
-        Step(link.file, link.line, f"`{link.subject}` {link.verb}", link.upon) for link in value.chain
+        Step(link.file, link.line, link.subject, f"`{link.subject}` {link.verb}", link.upon)
+        for link in value.chain
     )
     return Reason(value.level, value.axes, value.source, steps, _sentence(value), value.agreed)
 

@@ -25,6 +25,8 @@ from .implied_collectives import implicit
 from .took_branch import part_of, took_branch
 
 _LONGEST = 160
+#: What is longer is no name, and would not be found by it.
+_LONGEST_NAME = 40
 _ANY = "something on which the ranks do not agree"
 _SOURCES = {
     "local_data": "this rank's own data, which is never reduced",
@@ -217,7 +219,17 @@ def because(found: FoundLine) -> str:
     if reason.or_of:
         others = ", or ".join(f"on what `{part}` is" for part in reason.or_of)
         return f"it depends on {source}, by `{reason.of}`, or {others}"
-    return f"it depends on {source}"
+    return f"it depends on {_read_there(found)}{source}"
+
+
+def _read_there(found: FoundLine) -> str:
+    """What a test that calls something, or reads what is set elsewhere, goes by there: where to look next."""
+    chain = found.reason.chain if found.reason is not None and found.kind == "decision" else ()
+    for step in chain[:-1]:
+        if step.subject not in (found.condition or ""):
+            near = len(step.subject) <= _LONGEST_NAME
+            return f"`{step.subject}` ({step.file}:{step.line}), and thereby on " if near else ""
+    return ""
 
 
 def _unwritten(divergence: CodeDivergence, places: SourcePlaces) -> str:

@@ -7,7 +7,7 @@ one to which it can have come either way. What each rank is in the job may show 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rankandfile.model.claims import TookBranch
 from rankandfile.model.ranks import format_ranks
@@ -20,7 +20,7 @@ from .decision import Decision
 from .divergence import CodeDivergence, Side
 from .found_line import FoundLine
 from .of_two_cohorts.either_way import shown
-from .of_two_cohorts.two_ways import qualified
+from .of_two_cohorts.two_ways import asked, qualified
 
 _LONGEST = 80
 _TRUE = {"taken", "true", "another round", "holds", "raised", "swallowed", "matched"}
@@ -47,15 +47,14 @@ def took_branch(found: FoundLine, places: SourcePlaces) -> Iterator[tuple[str, T
         left = _left(parted.before, side, branching.depth) if passed else None
         behind = isinstance(stop, Stop) and _shows(decision, stop.line, outcome in _TRUE)
         seen = stop if isinstance(stop, Stop) and behind else left
-        if (
-            ranks
-            and seen is not None
-            and (decision.by_number or _only_so(decision, parted, side, outcome, places))
-        ):
+        if not ranks or seen is None:
+            continue
+        only_so = _only_so(decision, parted, side, outcome, places)
+        if only_so or decision.by_number:
             yield (
                 outcome,
                 TookBranch(
-                    ranks=format_ranks(ranks),
+                    ranks=format_ranks(_whole(side, ranks) if only_so else ranks),
                     file=branching.frame.file,
                     line=condition.line,
                     truth=outcome in _TRUE,
@@ -64,6 +63,12 @@ def took_branch(found: FoundLine, places: SourcePlaces) -> Iterator[tuple[str, T
                     part=part_of(condition),
                 ),
             )
+
+
+def _whole(side: Side, able: Sequence[int]) -> Sequence[int]:
+    """All of a cohort: where its way was taken upon one outcome alone, that goes for those who were not asked, too,
+    unless the source keeps some that were asked from it."""
+    return side.members if set(able) == {*asked(side)} else able
 
 
 def part_of(condition: Condition) -> str | None:

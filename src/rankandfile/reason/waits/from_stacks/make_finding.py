@@ -54,6 +54,7 @@ def make_finding(
         missing=missing or ((next_step(of),) if confidence == "hypothesis" else ()),
         victims=tuple(sorted(set(of.waiting) - set(culprits))),
         hang=hang,
+        holds_if_hung=bool(unproved),
         unadvised=() if culprits else ("anti_advice", "probes"),
     )
 

@@ -17,17 +17,17 @@ from rankandfile.source.program.places import SourcePlaces
 
 
 def sides_of(search: Search, divergence: CodeDivergence) -> Sides:
-    """Of large cohorts some are asked: they are in one because they behave alike."""
-
-    def members(side: Side) -> tuple[int, ...]:
-        return (side.rank, *(rank for rank in ranks_of(side.ranks)[:MOST_ASKED] if rank != side.rank))
-
     return Sides(
-        members(divergence.normal),
-        members(divergence.culprit),
+        asked(divergence.normal),
+        asked(divergence.culprit),
         lambda rank, test, function: search.one_rank(rank).outcomes(test, function),
         lambda rank, value, function: search.one_rank(rank).of(value, function),
     )
+
+
+def asked(side: Side) -> tuple[int, ...]:
+    """Of large cohorts some: they are in one because they behave alike."""
+    return (side.rank, *(rank for rank in ranks_of(side.ranks)[:MOST_ASKED] if rank != side.rank))
 
 
 def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]:
