@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 from msgspec.structs import replace
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
 from support.reason.loops import BACKWARD, BODY, LOSS, NORM, others, verdict_of
@@ -246,3 +247,15 @@ def test_what_a_ring_has_lost_may_have_been_by_this_path_too() -> None:
     case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"), ring=9)
     place = diagnose(case).verdicts[0].divergence
     assert place is not None and (place.place or "").startswith("at least the ")
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_one_evaluation_left_out_or_made_twice_that_asks_for_what_a_step_does(twice: bool) -> None:
+    """It differs at one place only, and the last calls agree: still the rank is a call ahead, or behind."""
+    step, score = Call(WORLD, "all_reduce", 1, "train.py:10"), Call(WORLD, "all_reduce", 1, "eval.py:5")
+    usual: list[Step] = [*loop([*[step] * 5, score], 2), *[step] * 3]
+    programs: dict[int, list[Step]] = dict.fromkeys(range(4), usual)
+    programs[3] = [*usual[:11], *([score, score] if twice else []), *usual[12:]]
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))).verdicts[0]
+    cause = "extra_collective" if twice else "skipped_collective"
+    assert (verdict.cause, blamed(verdict)) == (cause, [3])

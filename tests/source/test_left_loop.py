@@ -193,6 +193,7 @@ def test_a_stage_that_alone_leaves_items_out_goes_round_fewer_times_than_the_oth
         assert other.location is not None and "row.any()" not in (other.location.condition or "")
 
 
+#: The server waits for one of three, which it goes through in each round.
 SERVED = """import torch.distributed as dist
 
 
@@ -218,9 +219,9 @@ work(9)  # worker
 """
 
 
-def served(rows: str, ends: tuple[int, ...]) -> Verdict:
+def served(rows: str, ends: tuple[int, ...], behind: str = "") -> Verdict:
     """Rank 0 serves all others, and waits for one of them; who has come to the end waits in a barrier."""
-    text = SERVED.format(rows=rows)
+    text = SERVED.format(rows=rows).replace("    dist.barrier()", f"    {behind}\n    dist.barrier()")
     at = partial(remarked, text)
 
     def frames(rank: int) -> Frames:
@@ -244,6 +245,7 @@ def test_who_alone_of_those_that_one_serves_has_left_their_loop_went_round_fewer
     assert verdict.location is not None and own in (verdict.location.condition or "")
     assert not named(served(own, ends=(2, 3))), "two that have left it are no exception"
     assert not named(served("range(8)", ends=(3,))), "all have as many rounds"
+    assert not named(served(own, ends=(3,), behind="dist.send(0)")), "it may have said that it is done"
 
 
 def test_where_nothing_shows_that_it_hung_the_stage_is_only_suspected() -> None:

@@ -183,6 +183,9 @@ def test_a_context_manager_of_the_programs_own_kept_it_by_what_its_handler_wrote
     handler = ("train.py", remarked(run.files["train.py"], "keeps"))
     assert (place(kept.location), kept.cause) == (handler, "swallowed_exception")
     assert place(unheard.location) != handler
+    innocent = with_lines(case, (0, "left out row 1"), (1, "begun with row 0"))
+    told = locate(innocent, said, tree(run.files)).verdicts[0]
+    assert place(told.location) != handler and "rank 0 an exception" not in told.sentence
 
 
 WRITERS = """

@@ -196,6 +196,23 @@ def test_some_make_a_group_while_others_wait_for_them(
     assert blamed(best(seen.case)) == culprits
 
 
+def test_who_waits_in_a_group_that_was_there_before_has_made_none() -> None:
+    """Rank 1 alone makes a group, and one after the other the rest waits for it: rank 0, in the group of all, too."""
+    all_, pair, rest = (Call(name, "all_reduce", 7, f"{name}.py:3") for name in (WORLD, "pair", "rest"))
+    programs = {
+        rank: loop([all_, *([pair] if rank in (1, 2) else []), *([rest] if rank > 1 else [])], 5)
+        for rank in range(8)
+    }
+    programs[0] = [*programs[0], all_]
+    programs[2] = [*programs[2], pair]
+    programs |= {rank: [*programs[rank], rest] for rank in range(3, 8)}
+    groups = {WORLD: list(range(8)), "pair": [1, 2], "rest": list(range(2, 8))}
+    seen = Witnesses(case_of(Job(groups, programs, backend="gloo"), members=False))
+    stack: list[Frame] = [("new_group", C10D, 5863), ("main", "/workspace/pairs.py", 18)]
+    seen.stack(1, stack, stack)
+    assert blamed(best(seen.case)) in ([], [1])
+
+
 @pytest.mark.parametrize(("size", "cause"), [(3072, "group_mismatch"), (48, "size_mismatch")])
 def test_who_lacks_elsewhere_in_the_call_of_that_size_made_it_on_the_wrong_group(
     size: int, cause: str

@@ -97,6 +97,14 @@ def share(tasks):
     assert "does, or says" in refused(files, "# each")
 
 
+def test_a_table_that_is_asked_for_something_else_by_the_item_cuts_nothing_off() -> None:
+    files = train(
+        "HEADS = {'a': len}\ndef fit(batches):\n    for batch in batches:  # each\n"
+        "        dist.all_reduce(HEADS[batch.task](batch))\n"
+    )
+    assert changed(files, "# each")
+
+
 def test_a_method_of_a_batch_is_no_hook() -> None:
     files = train(
         "def fit(batches):\n    for batch in batches:  # each\n        dist.all_reduce(batch.to('cpu'))\n"

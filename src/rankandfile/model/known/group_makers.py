@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-#: Functions that all ranks of the job must come to, in one order.
+#: Functions that all ranks of the job, or of the group that is split, must come to in one order.
 GROUP_MAKERS = frozenset(
     {"new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group", "init_device_mesh"}
 )

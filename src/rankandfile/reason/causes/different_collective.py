@@ -73,7 +73,8 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
     few = len(p.normal) < MAJORITY
     before = in_all_records.as_before(facts, p) if few and p.usual else ""
-    sentence += f" {before}." if before else ""
+    if before:
+        sentence += f" {before}{'; that does not say whether it should be again' * (p.usual == p.culprits)}."
     ways = in_document.ways_of(facts, p)
     if ways is not None:
         sentence += f" {in_document.ways_words(ways)}"
@@ -110,7 +111,7 @@ def _alternatives(p: DivergencePoint, by_condition: bool, leaves: bool) -> tuple
         (
             "extra_collective",
             "The call may be one more than its peers make, and not instead of theirs.",
-            True,
+            p.usual != p.culprits,
         ),
         ("early_exit", "The call may lie after a loop that the others are still in.", p.how == "behind"),
     )
@@ -122,11 +123,10 @@ def _alternatives(p: DivergencePoint, by_condition: bool, leaves: bool) -> tuple
     ]
     if p.usual == p.culprits and len(p.normal) < MAJORITY:
         # Who did as in the rounds before may have been right, be it alone.
-        those = upper(ranks_words(p.normal))
-        found.insert(
-            0,
-            perhaps(
-                "extra_collective", f"{those} may have made a call too many.", p.normal, decided_by=decided_by
-            ),
+        those = f"{upper(ranks_words(p.normal))} may have"
+        theirs = (
+            ("extra_collective", "made a call too many"),
+            ("early_exit", "left a loop that it is still in"),
         )
+        found += [perhaps(cause, f"{those} {did}.", p.normal, decided_by=decided_by) for cause, did in theirs]
     return tuple(found)

@@ -30,6 +30,7 @@ from .alignment import (
     common_prefix,
 )
 from .cohorts import Track
+from .in_step import in_step, to_the_end
 
 Kind = Literal["skipped", "extra", "swapped", "substituted", "argument"]
 
@@ -69,15 +70,15 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         found = _align_from(normal.tokens, theirs, early, low)
         if found is None or found.kind not in ("skipped", "extra") or found.confirmed <= found.length:
             continue
-        if not hard.any() and _in_step(found, differs, found.slot - low, normal.tokens, theirs):
+        if not hard.any() and in_step(found, differs, found.slot - low, normal.tokens, theirs):
             continue
-        in_step = end - 1 - int(np.flatnonzero(differs[:end])[-1])
+        agreed = end - 1 - int(np.flatnonzero(differs[:end])[-1])
         if (
             found.again
             or _explains_all(found, differs[early:], found.slot - low, len(normal.tokens), len(theirs))
             or (
                 # That they agree as they stand says nothing where they agree as well with one side ahead.
-                hard.any() and found.confirmed >= in_step and _asks_alike(found, normal, other, low, hard)
+                hard.any() and found.confirmed >= agreed and _asks_alike(found, normal, other, low, hard)
             )
         ):
             return found
@@ -88,7 +89,7 @@ def track_difference(normal: Track, other: Track) -> TrackDifference | None:
         return TrackDifference("argument", low + at, True, 1, n - 1 - at)
     found = _align_from(normal.tokens, theirs, start, low)
     if found is not None and not hard.any():
-        alike = _in_step(found, differs, found.slot - low, normal.tokens, theirs)
+        alike = in_step(found, differs, found.slot - low, normal.tokens, theirs)
         return None if not found.confirmed or alike else found
     if found is not None and found.confirmed:
         return found
@@ -190,33 +191,7 @@ def _explains_all(found: TrackDifference, differs: np.ndarray, at: int, ours: in
     A single one that differs may be the same call by another path."""
     if int(differs.sum()) < 2:
         return False
-    return _to_the_end(found, at, ours, theirs)
-
-
-def _to_the_end(found: TrackDifference, at: int, ours: int, theirs: int) -> bool:
-    left_out, put_in = (found.length, 0) if found.kind == "skipped" else (0, found.length)
-    return at + left_out + found.confirmed >= ours or at + put_in + found.confirmed >= theirs
-
-
-def _in_step(found: TrackDifference, differs: np.ndarray, at: int, ours: Tokens, theirs: Tokens) -> bool:
-    """Whether the two, of whose promises none is broken, made the same calls, some of them from other lines: as the two
-    sides of an `if` do that ask for the same. More calls agree as they stand than with one side ahead; or their last
-    ones do, which that one side is ahead does not explain, or does not alone: as well one side may have gone the other
-    way of an `if` there, and the other side its first way."""
-    rest = len(differs) - at
-    # Where it happens again further on, what agrees then counts, too.
-    explained = max(found.confirmed, rest - found.length * (1 + found.again) if found.again else 0)
-    if explained < rest - int(differs[at:].sum()):
-        return True
-    to_the_end = _to_the_end(found, at, len(ours), len(theirs))
-    ahead = bool(found.again) or (to_the_end and not _each_its_own(differs, at, ours, theirs))
-    return not (ahead or differs[-1])
-
-
-def _each_its_own(differs: np.ndarray, at: int, ours: Tokens, theirs: Tokens) -> bool:
-    """Whether no call that one side makes where they differ is one that the other side makes at such a place."""
-    places = np.flatnonzero(differs[at:]) + at
-    return not np.isin(ours[places], theirs[places]).any()
+    return to_the_end(found, at, ours, theirs)
 
 
 def _asks_alike(found: TrackDifference, normal: Track, other: Track, low: int, hard: np.ndarray) -> bool:

@@ -93,12 +93,12 @@ def makes_a_group(stand: Stand | None) -> bool:
 )
 def _one_against_many(facts: Facts, wait_end: WaitEnd, call: Pending) -> tuple[int, ...]:
     """The one rank that makes a group while all others wait for it; or that waits while all others make groups, or have
-    made them and wait in one of these. Nobody where less is known, or the others are few."""
+    made them and wait in the first call of one. Nobody where less is known, or the others are few."""
     makers = {rank for rank in call.lacking if makes_a_group(facts.hosts.get(rank))}
     in_theirs = {
         rank
         for other in facts.waits.pending
-        if not {*facts.membership.members[other.group]} & {*call.waiting}
+        if other.slot == 1 and not {*facts.membership.members[other.group]} & {*call.waiting}
         for rank in other.waiting
     }
     if {*call.waiting, *makers, *in_theirs} != {*facts.case.ranks_seen} or call.unknown or call.busy:
@@ -115,7 +115,7 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     if not wrong:
         whose = "Which of them is right, this does not say."
     elif wrong == call.waiting:
-        whose = f"{upper(ranks_words(wrong))} alone has gone on without them."
+        whose = f"{upper(ranks_words(wrong))} alone is not at it."
     else:
         whose = f"{upper(ranks_words(wrong))} alone makes one."
     return Finding(
@@ -140,6 +140,12 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
                 f"{upper(ranks_words(wait_end.ranks))} may only be late in setting up.",
                 wait_end.ranks,
                 decided_by="stacks that are taken once more",
+            ),
+            perhaps(
+                "early_exit",
+                f"{upper(ranks_words(wait_end.ranks))} may have left a loop sooner that the others are still in.",
+                wait_end.ranks,
+                decided_by="the source around the two places",
             ),
         ),
     )

@@ -83,9 +83,7 @@ def _in_own_process(ev: Evaluator, name: str, frame: Frame, path: Path) -> list[
     found: list[Value] = []
     for site, given in started_with(ev.index, frame.function, name):
         if given is None:
-            found.append(
-                origins.here("rank_api", "what gives each process its number", site.call, frame)
-            )
+            found.append(origins.here("rank_api", "what gives each process its number", site.call, frame))
             continue
         outer = Frame(site.function, None, frame.depth + 1)
         found.append(UNKNOWN if outer.too_deep else ev.value(given, outer, path))

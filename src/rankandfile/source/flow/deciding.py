@@ -77,9 +77,22 @@ def _calls(function: Function, graph: Graph, place: Point) -> set[Node]:
     named = graph.calls(place.line, place.call) if place.call else set()
     if named or place.call != "__call__":
         return named
-    calls = {node for node in graph.on(place.line) if isinstance(node.what, ast.Call)}
-    of_objects = {n for n in calls if isinstance(n.what, ast.Call) and resolve(function, n.what.func) is None}
-    return of_objects if len(of_objects) == 1 else set()
+    calls = [(node, node.what.func) for node in graph.on(place.line) if isinstance(node.what, ast.Call)]
+    targets = [resolve(function, called) for _, called in calls]
+    if any(isinstance(target, Function) and _is_wrapped(target) for target in targets):
+        return set()
+    # A method has a name of its own; what stands in a variable, or in one of the object's own, may be an object.
+    found = {
+        node
+        for (node, called), target in zip(calls, targets, strict=True)
+        if target is None and (isinstance(called, ast.Name) or ast.unparse(called).startswith("self."))
+    }
+    return found if len(found) == 1 else set()
+
+
+def _is_wrapped(function: Function) -> bool:
+    """A decorator may have made an object of it."""
+    return bool(getattr(function.node, "decorator_list", ()))
 
 
 def _starts(function: Function, graph: Graph, after: int | Point | None) -> list[Node]:

@@ -155,8 +155,25 @@ def _yields_inside_a_handler(function: Function) -> bool:
     for node in function.nodes:
         if isinstance(node, ast.Try) and node.handlers:
             yielding = any(isinstance(n, ast.Yield) for part in node.body for n in ast.walk(part))
-            # One that raises upon a test goes on without: `if self.failures > self.allowed: raise`.
-            raising = all(any(isinstance(s, ast.Raise) for s in handler.body) for handler in node.handlers)
+            raising = all(_always_raises(handler.body) for handler in node.handlers)
             if yielding and not raising:
                 return True
     return False
+
+
+def _always_raises(body: list[ast.stmt]) -> bool:
+    """Whether nothing goes on behind these statements, nor comes back from within: `if self.failures > self.allowed:
+    raise` does not raise always."""
+    if any(isinstance(node, ast.Return) for step in body for node in ast.walk(step)):
+        return False
+    return any(_raises(step) for step in body)
+
+
+def _raises(step: ast.stmt) -> bool:
+    if isinstance(step, ast.If):
+        return _always_raises(step.body) and _always_raises(step.orelse)
+    if isinstance(step, (ast.With, ast.AsyncWith)):
+        return _always_raises(step.body)
+    if isinstance(step, ast.Try):
+        return _always_raises(step.finalbody) or (_always_raises(step.body) and not step.handlers)
+    return isinstance(step, ast.Raise)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.code_read import CodeRead
-from rankandfile.model.known.group_makers import MAKES_GROUPS
+from rankandfile.model.known.group_makers import GROUP_MAKERS
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.program.places import SourcePlace
 
@@ -21,7 +21,7 @@ from .making_groups.set_up import sets_up_all
 from .own_arguments import own_root, own_type
 from .peers_by_code import peers_by_code
 
-_CALLED = re.compile(rf"({MAKES_GROUPS.pattern})\w*\s*\(")
+_CALLED = re.compile(rf"\b({'|'.join(sorted(GROUP_MAKERS))}|DeviceMesh|initialize_model_parallel)\s*\(")
 _DEFAULT = "default_pg"
 _MOST = 4_000
 

@@ -56,8 +56,8 @@ def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool
     known = reason.level in ("varying", "axes")
     if not known and (by_key := _sorted_before(places.program, place.function, items)) is not None:
         return by_key
-    if not chosen and (not known or reason.source == "shard_length"):
-        # How many they are says nothing of the order in which they come.
+    if not chosen and (not known or (reason.source == "shard_length" and not _used(place, loop))):
+        # How many they are says nothing of the order of calls that are made with something else.
         return None
     entry = enters(places.program, place.function, items)
     if entry is not None and handed_out(places.program, place, items, entry):
@@ -69,6 +69,13 @@ def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool
     made = assigned(place.function, items, line)
     at = made.lineno if made is not None else line
     return Origin(place, at, place.module.lines[at - 1].strip(), reason)
+
+
+def _used(place: SourcePlace, loop: Going) -> bool:
+    """An item is named in the statement at the place."""
+    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    at = [n for n in place.function.nodes if isinstance(n, ast.Name) and n.lineno == place.line]
+    return any(node.id in names for node in at)
 
 
 def _sorted_before(program: Program, function: Function, items: ast.expr) -> Origin | None:

@@ -42,7 +42,7 @@ _OWN = re.compile(
 _STACK = re.compile(
     r"#\d+ |File:? \"|frame #|(?:Current t|T)hread 0x|Traceback |Timeout \(|.*most recent call"
 )
-#: A time in milliseconds, say, in a column of its own; anything else that is indented belongs to the line above.
+#: A time in milliseconds, say, in a column that most lines have; what else is indented belongs to the line above.
 _PADDED = re.compile(r" {1,8}\d+[ .:]")
 _OF_TORCH = frozenset(("c10", "nccl", "kernel", "syslog", "journal"))
 _TELLS = re.compile(
@@ -73,14 +73,11 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
     if whole:
         rest = [(number, bare) for number, bare in enumerate(head, start=1)][-_LOOKED:]
     shapes: dict[tuple[object, ...], Said] = {}
-    for number, bare in {**dict(numbered), **dict(rest)}.items():
+    said = [(number, bare) for number, bare in {**dict(numbered), **dict(rest)}.items() if _speaks(bare)]
+    in_column = 2 * sum(_PADDED.match(bare.body) is not None for _, bare in said) > len(said)
+    for number, bare in said:
         text = bare.body.strip()
-        if (
-            len(text) < 8
-            or (bare.body[:1].isspace() and not _PADDED.match(bare.body))
-            or _OF_TORCH.intersection(bare.layers)
-            or not _plain(text)
-        ):
+        if bare.body[:1].isspace() and not (in_column and _PADDED.match(bare.body)):
             continue
         key = (bare.rank, bare.host, bare.pid, bare.local_rank, bare.task, shape_of(text))
         known = shapes.pop(key, None)
@@ -92,6 +89,11 @@ def said_in(head: Sequence[BareLine], tail: Sequence[BareLine], lines: int, whol
         )  # fmt: skip
     found = list(shapes.values())
     return found if len(found) <= _FIRST + _LAST else [*found[:_FIRST], *found[-_LAST:]]
+
+
+def _speaks(bare: BareLine) -> bool:
+    text = bare.body.strip()
+    return len(text) >= 8 and not _OF_TORCH.intersection(bare.layers) and _plain(text)
 
 
 def _plain(text: str) -> bool:

@@ -18,11 +18,13 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.dependence import Reason
+from rankandfile.source.effects.loud import messages_of
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, place_in
+from rankandfile.source.program.scopes import own_nodes
 
 from .filters import filtered_alone
 from .left_out import upon
@@ -48,8 +50,9 @@ def left_loop(search: Search, verdict: Verdict, stages_seen: list[Stage]) -> Fou
     for place, loop, inside, past in loops(search, stages_seen):
         stages = (*inside, *past)
         counted = counted_by_number(search, place.function, loop.iter, stages)
-        if len(stages) < len(stages_seen) and not _left_its_like(search, place.function, loop, inside, past):
-            return None
+        served = any(stage.transfer for stage in stages_seen if stage not in stages)
+        if served and not _left_its_like(search, place.function, loop, inside, past):
+            continue
         around = _gone_around(search, place.function, inside, past)
         if around:
             return _around(place, loop, *around[0], past[0], inside) if len(around) == 1 else None
@@ -84,12 +87,19 @@ def _odd(
 def _left_its_like(
     search: Search, function: Function, loop: ast.For, inside: list[Stage], past: list[Stage]
 ) -> bool:
-    """Beside one that serves them: its own data say how often the one went round, and two others still do."""
+    """Beside one that serves them: its own data say how often the one went round, and two others still do. Whoever says
+    that it is done may have been let go."""
+    messages = messages_of(search.program).of
+    says = any(
+        isinstance(call, ast.Call) and call.lineno > (loop.end_lineno or 0) and call in messages
+        for call in own_nodes(function)
+    )
     return (
         len(past) == 1
         and len(inside) >= _OTHERS
         and all(stage.transfer for stage in inside)
         and of_own_data(search, function, loop, past[0]) is True
+        and not says
     )
 
 

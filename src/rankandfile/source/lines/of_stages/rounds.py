@@ -156,11 +156,11 @@ def ends_early(search: Search, function: Function, loop: ast.For) -> list[ast.ex
 
 
 def _counts_its_rounds(search: Search, function: Function, loop: ast.For, test: ast.expr) -> bool:
-    """`if seen == limit` of a number that is counted up in the loop itself, and a limit that nothing shows to differ:
+    """`if seen == limit` of a number that is counted up once in every round, and a limit that nothing shows to differ:
     it lets nobody out sooner than others."""
     counters = {
         text(node.target)
-        for node in ast.walk(loop)
+        for node in loop.body
         if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant)
     }
     sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
@@ -194,7 +194,7 @@ def quiet(function: Function, step: ast.stmt) -> bool:
 def _built_in(function: Function, called: ast.expr) -> bool:
     target = resolve(function, called)
     if isinstance(target, External):
-        return target.dotted.startswith("builtins.")
+        return target.dotted.startswith(("builtins.", "logging.", "warnings."))
     if target is not None or not isinstance(called, ast.Attribute):
         return False
     kinds = objects_of(function.module.program).externals(called.value, Frame(function))

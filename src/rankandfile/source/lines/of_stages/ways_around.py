@@ -56,7 +56,7 @@ def arms_without(function: Function, node: ast.If, line: int) -> Iterator[bool]:
     """How the test comes out for who never comes to the line."""
     for arm, other, outcome in ((node.body, node.orelse, True), (node.orelse, node.body, False)):
         if any(spans(step, line) for step in arm):
-            if _sends_too(arm, line) and not _done_at(arm, line) & _called(other):
+            if _sends_too(arm, line) and not {*_steps(arm, line)} & {*_steps(other)}:
                 yield not outcome
         elif arm and isinstance(arm[-1], ast.Return) and arm[-1].lineno < line:
             inside = takewhile(lambda outer: outer is not function.node, ancestors(function.module, node))
@@ -64,19 +64,19 @@ def arms_without(function: Function, node: ast.If, line: int) -> Iterator[bool]:
                 yield outcome
 
 
+def _steps(arm: list[ast.stmt], line: int | None = None) -> Iterator[str]:
+    """What the statements of the arm call, at that line or at any; not what they call for their arguments."""
+    for step in (node for each in arm for node in ast.walk(each)):
+        made = getattr(step, "value", None) if isinstance(step, (ast.Expr, ast.Assign, ast.Return)) else None
+        if isinstance(step, ast.stmt) and isinstance(made, ast.Call) and (line is None or spans(step, line)):
+            yield called_name(made)
+
+
 def _sends_too(arm: list[ast.stmt], line: int) -> bool:
     """What is done at the line is more than to receive: whoever goes without it sends nothing there either."""
-    return bool(_called(arm) & _SENDS) or not any("recv" in name for name in _done_at(arm, line))
-
-
-def _called(arm: list[ast.stmt]) -> set[str]:
-    calls = (call for step in arm for call in ast.walk(step) if isinstance(call, ast.Call))
-    return {called_name(call) for call in calls}
-
-
-def _done_at(arm: list[ast.stmt], line: int) -> set[str]:
-    calls = (call for step in arm for call in ast.walk(step) if isinstance(call, ast.Call))
-    return {called_name(call) for call in calls if spans(call, line)}
+    calls = [call for step in arm for call in ast.walk(step) if isinstance(call, ast.Call)]
+    at_line = {called_name(call) for call in calls if spans(call, line)}
+    return bool({called_name(call) for call in calls} & _SENDS) or not any("recv" in name for name in at_line)
 
 
 def _can_go(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rankandfile.source.dependence.syntax import PUTS_IN, dotted
+from rankandfile.source.dependence.syntax import PUTS_IN, dotted, of_a_dictionary
 from rankandfile.source.program.places import SourcePlace
 
 
@@ -40,14 +40,19 @@ def added_to(node: ast.AST) -> ast.expr | None:
     return None
 
 
+_AS_THEY_ARE = {"sorted", "list", "tuple", "reversed", "enumerate", "iter"}
 _DICTIONARIES = {"dict", "defaultdict", "OrderedDict", "Counter"}
 
 
 def kept_under_keys(place: SourcePlace, items: ast.AST) -> bool:
     """Whether the items are those of the object's own dictionary, which methods of its class fill."""
-    return any(
-        _is_a_dictionary(place, name) for name in attributes(items) if any(filling_methods(place, name))
-    )
+    while isinstance(items, ast.Call) and getattr(items.func, "id", "") in _AS_THEY_ARE and items.args:
+        items = items.args[0]
+    if isinstance(items, ast.Call) and of_a_dictionary(items) and isinstance(items.func, ast.Attribute):
+        items = items.func.value
+    if not isinstance(items, ast.Attribute) or attributes(items) != {items.attr}:
+        return False
+    return _is_a_dictionary(place, items.attr) and any(filling_methods(place, items.attr))
 
 
 def _is_a_dictionary(place: SourcePlace, attribute: str) -> bool:

@@ -22,6 +22,7 @@ from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import CodeDivergence
+from rankandfile.source.lines.exception_origin import raises_on
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import called_in
 from rankandfile.source.lines.of_stages.pipeline import seen_in_transfer
@@ -60,14 +61,17 @@ def kept_by_manager(
     search: Search, decisions: list[Decision], divergence: CodeDivergence
 ) -> FoundLine | None:
     """Of blocks whose context manager may have kept what was raised in them: the handler in the manager's own function,
-    where somebody wrote what it writes."""
+    where only who left out what is in the block wrote what it writes."""
     for decision in decisions:
         manager = decision.condition.node
         if decision.condition.kind != "with" or not isinstance(manager, ast.Call) or _WROTE.off:
             continue
-        for maker in called_in(search.program, decision.place.function, manager):
+        left = decision.branching.normal == "end"
+        went_on = (decision.condition.here if left else decision.condition.there) == "swallowed"
+        for maker in called_in(search.program, decision.place.function, manager) if went_on else ():
             for handler in (node for node in maker.nodes if isinstance(node, ast.ExceptHandler)):
-                if written_within(search, handler.body):
+                wrote = {one.rank for one in written_within(search, handler.body)}
+                if wrote and wrote <= {*divergence.culprit.members} and not raises_on(handler):
                     place, line = place_in(maker, handler.lineno), handler.lineno
                     text = without_comment(maker.module.lines[line - 1].strip())
                     return FoundLine(place, line, text, None, divergence, decision, kind="caught")

@@ -6,6 +6,7 @@ import ast
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.remedies.each_its_own import own_sync, without_sync
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
@@ -145,7 +146,10 @@ def _does_it_itself(place: PlaceToMend, node: ast.For) -> bool:
         if isinstance(part.func, ast.Name) and part.func.id in targets:
             return True
         chosen = ast.walk(part.func.slice) if isinstance(part.func, ast.Subscript) else ()
-        if any(isinstance(each, ast.Name) and each.id in targets for each in chosen):
+        says = any(isinstance(each, ast.Name) and each.id in targets for each in chosen)
+        if says and any(
+            isinstance(effect, Runs) for effect in effects_of(place.code.program).of.get(part, ())
+        ):
             return True
         owner = part.func.value if isinstance(part.func, ast.Attribute) else None
         own = isinstance(owner, ast.Name) and owner.id in targets
