@@ -48,16 +48,22 @@ def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergenceP
 def _by_its_like(facts: WaitFacts, found: DivergencePoint, rank: int) -> DivergencePoint | None:
     """Whose call shows the divergence may have another part in the job, and come to it by ways of its own: ranks that
     ran this one's program show what was due before what it did instead."""
-    mates = facts.programs.mates(rank, facts.case.ranks_seen)
-    if found.expected is None or found.came is None or found.expected["rank"] in mates:
+    if found.expected is None or found.came is None or facts.programs.mates(rank, [found.expected["rank"]]):
         return None
-    like = tuple(sorted(mate for mate, other in mates.items() if other is not None and mate in found.normal))
-    diverged = facts.programs.diverges(rank, facts.case.ranks_seen) if len(like) > 1 else None
+    diverged = facts.programs.diverges(rank, facts.case.ranks_seen)
     if diverged is None or diverged.expected is None or diverged.difference.kind != "substituted":
         return None
-    if diverged.came != (rank, found.came["record"]) or not _on_common_ground(facts, diverged, like[0]):
+    mate = diverged.expected[0]
+    if diverged.came != (rank, found.came["record"]) or not _on_common_ground(facts, diverged, mate):
         return None
-    return placed(facts, from_program(facts, diverged, found.culprits, like))
+    row = lookup.call_of_record(facts, *diverged.expected)
+    if row is None or row["path"] is None:
+        return None
+    made = facts.call_table.of_group(row["group"]).filter(
+        (pl.col("slot") == row["slot"]) & (pl.col("path") == row["path"])
+    )
+    like = tuple(sorted({*made["rank"].to_list()} & {*found.normal}))
+    return placed(facts, from_program(facts, diverged, found.culprits, like)) if len(like) > 1 else None
 
 
 def _from_the_start(facts: WaitFacts, diverged: ProgramDivergence) -> bool:
