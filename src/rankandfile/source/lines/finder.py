@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.diagnosis import Verdict
 
+from .event_loop.kept_by_gather import kept_by_gather
 from .found_line import FoundLine, Search
 from .making_groups.made_by_some import made_by_some
 from .making_groups.set_up import counted_alone
@@ -70,4 +71,4 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     if found is None or found.kind == "held":
         # That all stand at one line says less than that one of them has come there by another way.
         found = left_loop(search, verdict, stages) or found
-    return found or went_to(search, verdict)
+    return found or kept_by_gather(search, verdict) or went_to(search, verdict)
