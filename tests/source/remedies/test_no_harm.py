@@ -97,6 +97,22 @@ def share(tasks):
     assert "does, or says" in refused(files, "# each")
 
 
+def test_parts_of_a_model_that_a_function_picks_out_are_things_with_a_name() -> None:
+    files = train(
+        """def large(model):
+    for name, param in model.named_parameters():
+        if param.max() > 9:
+            yield param
+
+
+def fit(model):
+    for param in large(model):  # each
+        dist.all_reduce(param)
+"""
+    )
+    assert "things with a name" in refused(files, "# each")
+
+
 def test_a_table_that_is_asked_for_something_else_by_the_item_cuts_nothing_off() -> None:
     files = train(
         "HEADS = {'a': len}\ndef fit(batches):\n    for batch in batches:  # each\n"

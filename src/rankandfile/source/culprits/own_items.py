@@ -1,6 +1,7 @@
 """Loops that go over what a rank has of the data, and whose end is the end of it.
 
-Not those of a number, nor those over what the program has put under keys: that it holds less is no end of the data.
+Not those of a number, nor those over what the program has put under keys, or over the parts of a model: that there are
+less of them is no end of the data.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import ast
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
-from rankandfile.source.lines.of_two_cohorts.filled_collection import kept_under_keys
+from rankandfile.source.lines.of_two_cohorts.filled_collection import kept_under_keys, parts_of_a_model
 
 from .ways import way_of_each
 
@@ -19,7 +20,8 @@ def over_own_items(found: FoundLine) -> bool:
     """The loop goes over what this rank has of the data, or has left of it."""
     assert found.decision is not None and found.reason is not None
     items = found.decision.condition.node
-    if items is not None and kept_under_keys(found.decision.place, items):
+    place = found.decision.place
+    if items is not None and (kept_under_keys(place, items) or parts_of_a_model(place.function, items)):
         return False
     return found.reason.source == "shard_length" or (
         found.reason.source == "local_data" and not counted(items)

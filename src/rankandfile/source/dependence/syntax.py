@@ -170,6 +170,11 @@ def children(e: ast.AST) -> Iterator[ast.expr]:
     return (child for child in ast.iter_child_nodes(e) if isinstance(child, ast.expr))
 
 
+PARTS = {
+    *("parameters", "named_parameters", "buffers", "named_buffers", "modules", "named_modules"),
+    *("children", "named_children"),
+}
+"""Methods of a module that hand out what it is made of: each item is somebody's own."""
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 

@@ -1,11 +1,13 @@
-"""A decision asks what is in a collection: what functions put something into it."""
+"""What is in a collection that a test asks about, or a loop goes over: what functions put there, or a model has."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from rankandfile.source.dependence.syntax import PUTS_IN, dotted, of_a_dictionary
+from rankandfile.source.dependence.syntax import PARTS, PUTS_IN, dotted, of_a_dictionary
+from rankandfile.source.lines.made_from import called_in
+from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 
 
@@ -71,3 +73,13 @@ def _is_a_dictionary(place: SourcePlace, attribute: str) -> bool:
         or (isinstance(value, ast.Call) and (dotted(value.func) or "").rpartition(".")[2] in _DICTIONARIES)
         for value in set_to
     )
+
+
+def parts_of_a_model(function: Function, items: ast.AST) -> bool:
+    """Its parameters or layers, or those of them that a function of the program picks out: each is somebody's own."""
+    if not isinstance(items, ast.Call):
+        return False
+    pickers = called_in(function.module.program, function, items)
+    gone_over = [node.iter for picker in pickers for node in picker.nodes if isinstance(node, ast.For)]
+    calls = [each for each in (items, *gone_over) if isinstance(each, ast.Call)]
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr in PARTS for call in calls)

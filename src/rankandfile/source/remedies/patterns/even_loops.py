@@ -6,7 +6,9 @@ import ast
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.dependence.syntax import PARTS
 from rankandfile.source.effects.loud import Runs, effects_of
+from rankandfile.source.lines.of_two_cohorts.filled_collection import parts_of_a_model
 from rankandfile.source.remedies.each_its_own import own_sync, without_sync
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
@@ -21,10 +23,7 @@ _ORDERING = {"sorted", "set", "frozenset"}
 _DEEPEST = 3
 
 #: What a dictionary, a module or `torch.autograd.grad` hands out: each item is somebody's own.
-_NAMED = {
-    *("items", "keys", "values", "parameters", "named_parameters", "buffers", "named_buffers", "modules"),
-    *("named_modules", "children", "named_children", "state_dict", "grad"),
-}
+_NAMED = {*PARTS, "items", "keys", "values", "state_dict", "grad"}
 
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
@@ -37,7 +36,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     name = items.func.id if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) else ""
     if name in _ORDERING:
         return None  # as many items, in another order
-    if _named(place, items) or _keyed(place, node):
+    if _named(place, items) or _keyed(place, node) or parts_of_a_model(place.in_program, items):
         return Refusal(
             "even_loops",
             f"{quoted(place.module, items)} are things with a name, and not so many of a kind: to end the loop early "
