@@ -22,11 +22,22 @@ EARLIER = "practice-14b/case-01: call"
 #: named by where they stand, and that line is told.
 AT_WORK = "practice-17a/case-03"
 #: Its culprit is named now, one against two, by the call that it made; before, nobody, by the place of its peers' call.
-ONE_AGAINST_TWO = [f"round-8a/case-05: {question}" for question in ("file", "line", "condition")]
+ONE_AGAINST_TWO = [
+    *(f"round-8a/case-05: {question}" for question in ("file", "line", "condition")),
+    "practice-22a/case-02: file",
+]
+#: Four innocent ranks were named with the cause, for how many items a loop has.
+OWN_ORDER = "practice-26b/case-07: cause"
 LOST = {
-    "stacks, logs and sources": [f"{AT_WORK}: {question}" for question in ("file", "call")],
+    # Of 24d's case-07 a test on what a rank is was told, on a way that only an exception could have taken.
+    "stacks, logs and sources": [
+        *(f"{AT_WORK}: {question}" for question in ("file", "call")),
+        "practice-24d/case-07: file",
+        OWN_ORDER,
+        "practice-26b/case-07: file",
+    ],
     # Two of four ranks went one way: who of them was wrong, no earlier round tells.
-    "all evidence and sources": ["round-1/b10-vision-towers: culprits", EARLIER],
+    "all evidence and sources": ["round-1/b10-vision-towers: culprits", EARLIER, OWN_ORDER],
     # Lantern's two ranks: the one that was named with the cause was innocent; without the source nobody is now.
     # Of case-03 the culprit is named now, by the call that it made; before, nobody, by the place of its peers' call.
     "all evidence": [
@@ -100,15 +111,19 @@ UNLIKE_NCCL = (
     ("practice-21a", "logs only", "case-02"),
 )
 
-#: Not mended yet: from its dumps alone, a healthy job of which one rank pauses for three seconds, a hundred times as
-#: long as ever before, is told as a hang.
-CALLED_STUCK = ("practice-24c", "dumps only", "case-08")
-#: Not mended yet: what is said of that job.
+#: Not mended yet: from its dumps alone, a healthy job of which one rank pauses for seconds, a hundred times as long
+#: as ever before, is told as a hang.
+CALLED_STUCK = (("practice-24c", "dumps only", "case-08"), ("practice-26a", "dumps only", "case-06"))
+#: Not mended yet: what is said of these jobs.
 STILL_UNTRUE = {
     ("practice-24c", "dumps only"): {
         ("case-08", "rank 2 has not come to all_reduce #13 of learners [0-3]"),
         ("case-08", "rank 2 made no call #13 of learners [0-3]"),
         *(("case-08", f"rank {rank} has not come to broadcast #1 of default_pg [0-5]") for rank in range(4)),
+    },
+    ("practice-26a", "dumps only"): {
+        ("case-06", "rank 1 has not come to all_reduce #16 of 1 [0-2]"),
+        ("case-06", "rank 1 made no call #16 of 1 [0-2]"),
     },
 }
 
@@ -148,7 +163,7 @@ class KeepWhatWasRight:
         ]
         assert blamed == [
             case
-            for name, form, case in (*UNLIKE_NCCL, CALLED_STUCK)
+            for name, form, case in (*UNLIKE_NCCL, *CALLED_STUCK)
             if (name, form) == (revealed.name, marks[0][1].form)
         ]
 

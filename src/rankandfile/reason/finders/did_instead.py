@@ -71,7 +71,9 @@ def story_of(facts: Facts, asked: AskedRank) -> Story | None:
 
 def _late(facts: Facts, wait_end: WaitEnd, call: Pending, stories: dict[int, Story]) -> bool:
     """Whether the ranks are overdue, and what is told of them is enough to blame them for it."""
-    if any(CAUSES[story.cause].family != "host" for story in stories.values()):
+    told = [story for story in stories.values() if CAUSES[story.cause].family != "host"]
+    unproved = patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN)
+    if told and not (unproved and all(story.by_a_line for story in told)):
         return True
     if stories.keys() <= facts.accounts.suspended.keys():
         # Whether it is late or not: it is not on its way.

@@ -22,6 +22,8 @@ class Story(Struct, frozen=True, kw_only=True):
     """What another source says that does not fit."""
     absence: bool = False
     """It rests on what is not there: no stack, no line."""
+    by_a_line: bool = False
+    """Its log alone tells it, by words that any program may use: no proof that the rank is held up or gone."""
 
 
 class AskedRank(Struct, frozen=True):

@@ -88,7 +88,12 @@ def who_is_odd(
     """A few went apart from all others, and what sent them there is each one's own: it struck few.
 
     `unusual`: the side that did otherwise than in all rounds before. Where no stacks show a few apart, it is to be
-    they, unless a loop came to its end: it does so once only, and no round before says when."""
+    they, unless a loop came to its end: it does so once only, and no round before says when. Of who is
+    at which item of a loop, where only stacks tell, most may be further on."""
+    if found.kind in ("items", "order") and (
+        divergence.normal.call is None or divergence.culprit.call is None
+    ):
+        return None
     parted = _few_of_many(found, divergence)
     if parted is None:
         return None

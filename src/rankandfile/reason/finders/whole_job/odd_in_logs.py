@@ -169,6 +169,7 @@ def said_so_alone(facts: Facts, asked: AskedRank) -> Story | None:
                 confidence="supported" if len(asked.waiting) > 1 else "hypothesis",
                 doing=one.words,
                 evidence=(one.evidence,),
+                by_a_line=True,
                 alternatives=(
                     perhaps(
                         "host_blocked",
