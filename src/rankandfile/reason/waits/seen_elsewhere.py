@@ -38,9 +38,10 @@ def seen_elsewhere(facts: Facts, call: Pending, told: Collection[Request]) -> li
         return []
     waiting = {claim.rank for claim in told}
     lost = {*absent_ranks(facts)} & {*facts.membership.members[call.group]} - waiting
-    if not lost or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
+    seen_somewhere = lost & facts.hosts.keys()
+    if not seen_somewhere or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return []
-    in_it = sorted(rank for rank in lost if not _further_on(facts, call, rank))
+    in_it = sorted(rank for rank in seen_somewhere if not _further_on(facts, call, rank))
     seen = (facts.hosts[rank] for rank in ways_to_waits(facts.case, facts.hosts, in_it))
     world = facts.case.world_size
     all_wait = world is not None and facts.waits.of_rank.keys() >= {*range(world)} - lost

@@ -227,8 +227,12 @@ def _read_there(found: FoundLine) -> str:
     chain = found.reason.chain if found.reason is not None and found.kind == "decision" else ()
     for step in chain[:-1]:
         if step.subject not in (found.condition or ""):
-            near = len(step.subject) <= _LONGEST_NAME
-            return f"`{step.subject}` ({step.file}:{step.line}), and thereby on " if near else ""
+            if len(step.subject) > _LONGEST_NAME:
+                return ""
+            module = found.place.module.program.module(step.file)
+            line = module.lines[step.line - 1] if module is not None and step.line else ""
+            at = f" ({step.file}:{step.line})" if step.subject in line else ""
+            return f"`{step.subject}`{at}, and thereby on "
     return ""
 
 
