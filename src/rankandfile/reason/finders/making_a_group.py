@@ -27,6 +27,8 @@ from rankandfile.reason.waits.in_words import call_phrase, first_pending, pendin
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
+_MOST_PLACES = 3
+
 
 class _Doubt(Struct, frozen=True):
     """Why a rank without calls may be making a group: what the others did in one that it may not know."""
@@ -107,6 +109,16 @@ def _one_against_many(facts: Facts, wait_end: WaitEnd, call: Pending) -> tuple[i
     return one if len(one) == 1 and len(others) >= FEWEST_WITNESSES and {*wait_end.ranks} <= makers else ()
 
 
+def _where(facts: Facts, ranks: tuple[int, ...]) -> str:
+    """`in new_group, pairs.py:18`; of several places each with its ranks, as far as they are few."""
+    places: dict[str, list[int]] = {}
+    for rank in ranks:
+        places.setdefault(facts.hosts[rank].words, []).append(rank)
+    if len(places) == 1:
+        return next(iter(places))
+    return "; ".join(f"{ranks_words(there)} {words}" for words, there in list(places.items())[:_MOST_PLACES])
+
+
 def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     """Making a group takes every rank of the job: some are at it, and others wait in a call for those."""
     row = pending_row(facts, call)
@@ -126,8 +138,8 @@ def _alone_in_it(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
             wrong, "waits in another call" if wrong == call.waiting else "makes a group alone"
         ),
         sentence=told(
-            f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'makes', 'make')} a group ({stand.words}), "
-            "which takes every rank of the job.",
+            f"{upper(ranks_words(wait_end.ranks))} {verb(wait_end.ranks, 'makes', 'make')} a group "
+            f"({_where(facts, wait_end.ranks)}), which takes every rank of the job.",
             waiting_sentence(facts, wait_end, wait_end.ranks),
             f"They disagree on which groups there are, or make them in another order. {whose}",
         ),
