@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
@@ -231,7 +232,8 @@ def _read_there(found: FoundLine) -> str:
                 return ""
             module = found.place.module.program.module(step.file)
             line = module.lines[step.line - 1] if module is not None and step.line else ""
-            at = f" ({step.file}:{step.line})" if step.subject in line else ""
+            stands = re.search(rf"(?<!\w){re.escape(step.subject)}(?!\w)", line) is not None
+            at = f" ({step.file}:{step.line})" if stands else ""
             return f"`{step.subject}`{at}, and thereby on "
     return ""
 
