@@ -16,7 +16,7 @@ from support.source.toy_runs import (
     undecided,
 )
 
-from rankandfile.model.diagnosis import Wait
+from rankandfile.model.diagnosis import Verdict, Wait
 
 TORCH = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py"
 PROGRAM = """
@@ -41,19 +41,25 @@ run()  # main
 """
 
 
+def behind_the_loop(text: str, waits: Frames) -> Verdict:
+    """Rank 0 is at the end, in a barrier; ranks 1 and 2 wait where these frames are, called from the loop."""
+    file = f"{FOLDER}train.py"
+    outer = ("<module>", file, remarked(text, "main"))
+    ended: Frames = (("run", file, remarked(text, "end")), outer)
+    run = Run({"train.py": text}, {0: [("barrier", ended)], 1: [], 2: []})
+    verdict = undecided(run, Wait(ranks="0", waits_for="1,2", group="0"))
+    inside = (*waits, outer)
+    case = case_of(run, {0: ended, 1: inside, 2: inside})
+    return locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+
+
 @pytest.mark.parametrize("test", ["not rows", "len(rows) > 7"])
 def test_who_may_have_gone_by_a_message_upon_its_own_data_has_left_no_loop_early(test: str) -> None:
     text = PROGRAM.format(test=test).lstrip("\n")
     file = f"{FOLDER}train.py"
-    outer = ("<module>", file, remarked(text, "main"))
-    waits: Frames = (
-        ("recv", TORCH, 1), ("exchange", file, remarked(text, "inside")), ("run", file, remarked(text, "round")), outer,
-    )  # fmt: skip
-    ended: Frames = (("run", file, remarked(text, "end")), outer)
-    run = Run({"train.py": text}, {0: [("barrier", ended)], 1: [], 2: []})
-    verdict = undecided(run, Wait(ranks="0", waits_for="1,2", group="0"))
-    case = case_of(run, {0: ended, 1: waits, 2: waits})
-    found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    inside, round_ = (remarked(text, remark) for remark in ("inside", "round"))
+    waits: Frames = (("recv", TORCH, 1), ("exchange", file, inside), ("run", file, round_))
+    found = behind_the_loop(text, waits)
     assert place(found.location) == ("train.py", remarked(text, "<-")), found.sentence
     assert [one.rank for one in found.named] == [0] and found.cause == "skipped_collective"
     assert "may have gone by what they wait in (train.py:5)" in found.sentence
@@ -84,13 +90,8 @@ def run():
 run()  # main
 """.lstrip("\n")
     file = f"{FOLDER}train.py"
-    outer = ("<module>", file, remarked(text, "main"))
     inside, round_ = (remarked(text, remark) for remark in ("inside", "round"))
-    waits: Frames = (("batch_isend_irecv", TORCH, 1), ("step", file, inside), ("run", file, round_), outer)
-    ended: Frames = (("run", file, remarked(text, "end")), outer)
-    run = Run({"train.py": text}, {0: [("barrier", ended)], 1: [], 2: []})
-    verdict = undecided(run, Wait(ranks="0", waits_for="1,2", group="0"))
-    case = case_of(run, {0: ended, 1: waits, 2: waits})
-    found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    waits: Frames = (("batch_isend_irecv", TORCH, 1), ("step", file, inside), ("run", file, round_))
+    found = behind_the_loop(text, waits)
     assert place(found.location) == ("train.py", remarked(text, "<-")), found.sentence
     assert [one.rank for one in found.named] == [0] and found.cause == "early_exit"

@@ -26,7 +26,7 @@ async def score(row):
 
 
 async def wave(row):
-    jobs = {{"score": score(row)}}
+    {put_aside}
     await asyncio.gather({given}, return_exceptions={kept})  # <-
 
 
@@ -44,9 +44,11 @@ def main():
 """
 
 
-@pytest.mark.parametrize("given", ["score(row)", "*jobs.values()"])
-def test_the_line_at_which_it_came_back_as_a_value_is_named(given: str) -> None:
-    run = play(train=SERVICE.format(given=given, kept="True", asked=""))
+@pytest.mark.parametrize(
+    ("given", "put_aside"), [("score(row)", "pass"), ("*jobs.values()", 'jobs = {"score": score(row)}')]
+)
+def test_the_line_at_which_it_came_back_as_a_value_is_named(given: str, put_aside: str) -> None:
+    run = play(train=SERVICE.format(given=given, put_aside=put_aside, kept="True", asked=""))
     verdict = located(run, 2)
     assert place(verdict.location) == ("train.py", remarked(run.files["train.py"], "<-"))
     assert verdict.cause == "swallowed_exception"
@@ -54,5 +56,5 @@ def test_the_line_at_which_it_came_back_as_a_value_is_named(given: str) -> None:
 
 @pytest.mark.parametrize(("kept", "asked"), [("False", ""), ("True", "if cost != 5: ")])
 def test_not_where_it_is_raised_again_or_a_test_may_have_left_the_call_out(kept: str, asked: str) -> None:
-    run = play(train=SERVICE.format(given="score(row)", kept=kept, asked=asked))
+    run = play(train=SERVICE.format(given="score(row)", put_aside="pass", kept=kept, asked=asked))
     assert place(located(run, 2).location) != ("train.py", remarked(run.files["train.py"], "<-"))

@@ -14,12 +14,10 @@ from rankandfile.reason.waits.graph import Pending
 _JOIN = "torch/distributed/algorithms/join.py"
 
 
-def joined_stacks(case: Case, answering: bool = False) -> pl.Series:
-    """The stacks with a frame of it; `answering`: only those of who has no batch left, and not of who says it has."""
-    there = pl.col("file").cast(pl.String).str.ends_with(_JOIN)
-    if answering:
-        there &= pl.col("function") != "notify_join_context"
-    frames = case.frames.filter(there)["frame"]
+def _answering_stacks(case: Case) -> pl.Series:
+    """The stacks with a frame of it, of who has no batch left, and not of who says it has."""
+    of_join = pl.col("file").cast(pl.String).str.ends_with(_JOIN)
+    frames = case.frames.filter(of_join & (pl.col("function") != "notify_join_context"))["frame"]
     if frames.is_empty():
         return case.stacks["stack"].clear()
     through = pl.col("frames").list.eval(pl.element().is_in(frames.implode())).list.any()
@@ -38,7 +36,7 @@ class Unanswered(NamedTuple):
 def unanswered(facts: WaitFacts, call: Pending) -> Unanswered | None:
     """Who has no batch left answers the others' calls from Join: all others that came made one thing there, and all
     that answer another."""
-    stacks = joined_stacks(facts.case, answering=True)
+    stacks = _answering_stacks(facts.case)
     if stacks.is_empty():
         return None
     there = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)

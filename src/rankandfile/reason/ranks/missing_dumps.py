@@ -40,6 +40,7 @@ Why = Literal[
     "unknown",
 ]
 
+NAME_THEM = "name each file for its rank, as torch does: nccl_trace_rank_3"
 _HOW: dict[Why, str] = {
     "died": "nothing can be had from a process that is gone: its core dump, its log and its exit code remain",
     "teardown": "let the failing path dump before it destroys its process group; py-spy dump shows where it stands",
@@ -49,7 +50,7 @@ _HOW: dict[Why, str] = {
     "set_aside": "empty the dump folder before each attempt, or put the job's id into the dump path",
     "unreadable": "copy it again from where it was written: it may have been cut or changed on the way",
     "not_collected": "point TORCH_FR_DUMP_TEMP_FILE to storage that all hosts share and that outlives the job",
-    "unnamed": "name each file for its rank, as torch does: nccl_trace_rank_3",
+    "unnamed": NAME_THEM,
     "ended": "let every rank write before the job is ended: the first failure makes a launcher end all others",
     "unreachable": "collect again once the host is back, or ask its administrator for its state",
     "no_part": "nothing to do: it is a member of no group of this job",

@@ -6,11 +6,9 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
+from rankandfile.reason.ranks.missing_dumps import NAME_THEM
 
-_WHOSE = (
-    "name each file for its rank, as torch does: nccl_trace_rank_3; through a pipe only an archive keeps the names: "
-    "`tar c DUMPS | raf -`"
-)
+_WHOSE = f"{NAME_THEM}; through a pipe only an archive keeps the names: `tar c DUMPS | raf -`"
 
 
 def unused_dumps(case: Case) -> tuple[str, list[Missing]]:

@@ -40,7 +40,7 @@ from .guard_clause import who_turned_back
 from .let_go_on import who_was_let_go_on
 from .out_of_date import who_is_out_of_date
 from .usual_way import left_the_usual, made_a_new_call
-from .ways import over_for
+from .ways import over_for, way_of_each
 
 _ON_ITS_RANK = Heuristic(
     "test on the rank", "a test for a rank by its number singles out those that it names"
@@ -135,10 +135,7 @@ def _whom_it_names(verdict: Verdict, found: FoundLine, divergence: CodeDivergenc
     condition = decision.condition
     if condition.kind != "if" or not isinstance(condition.node, ast.expr) or _ON_ITS_RANK.off:
         return None
-    ours, theirs = condition.here, condition.there
-    if decision.branching.normal == "end":
-        ours, theirs = theirs, ours
-    ways = {ours: divergence.normal, theirs: divergence.culprit}
+    ways = way_of_each(decision, divergence)
     suspects = {one.rank for one in verdict.suspects}
     side = _singled_out(condition.node)
     if side is None and suspects:

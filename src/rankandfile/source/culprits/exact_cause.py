@@ -136,16 +136,14 @@ def _left(found: FoundLine) -> bool:
     decision, parted = found.decision, found.divergence
     if decision is None or parted is None or not parted.settled or _LEFT.off:
         return False
-    condition, here = decision.condition, decision.branching.normal == "end"
-    normal, culprit = (condition.there, condition.here) if here else (condition.here, condition.there)
+    normal, culprit = decision.outcomes
     return normal == "another round" and culprit in ("loop left", "exhausted")
 
 
 def _had_fewer(found: FoundLine) -> bool:
     """The loop came to its end on the ranks that diverged, and to another round on the others."""
     assert found.decision is not None
-    condition, left = found.decision.condition, found.decision.branching.normal == "end"
-    normal, culprit = (condition.there, condition.here) if left else (condition.here, condition.there)
+    condition, (normal, culprit) = found.decision.condition, found.decision.outcomes
     is_over = condition.kind == "for" and normal == "another round" and culprit == "exhausted"
     return is_over and not counted(condition.node)
 
@@ -153,8 +151,7 @@ def _had_fewer(found: FoundLine) -> bool:
 def _swallowed(found: FoundLine) -> bool:
     """On the ranks that diverged."""
     assert found.decision is not None
-    condition, left = found.decision.condition, found.decision.branching.normal == "end"
-    return (condition.here if left else condition.there) == "swallowed"
+    return found.decision.outcomes[1] == "swallowed"
 
 
 def _by_its_data(cause: str, found: FoundLine) -> str | None:

@@ -21,9 +21,7 @@ CAUSES_OF_JUMPS: dict[type[ast.stmt], str] = {
 
 def way_of_each(decision: Decision, divergence: CodeDivergence) -> dict[str, Side]:
     """By how the decision came out: the side that went so."""
-    ours, theirs = decision.condition.here, decision.condition.there
-    if decision.branching.normal == "end":
-        ours, theirs = theirs, ours
+    ours, theirs = decision.outcomes
     return {ours: divergence.normal, theirs: divergence.culprit}
 
 

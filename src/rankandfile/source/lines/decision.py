@@ -55,6 +55,12 @@ class Decision(Struct, frozen=True):
     by_number: bool = False
     """What is known of each of these ranks alone makes it come out so."""
 
+    @property
+    def outcomes(self) -> tuple[str, str]:
+        """How it came out on the normal side, and on the culprit's."""
+        here, there = self.condition.here, self.condition.there
+        return (there, here) if self.branching.normal == "end" else (here, there)
+
 
 class Sides(NamedTuple):
     """The ranks of the two cohorts, the one first whose path it is; which ways a test can come out on a rank, and what
@@ -86,7 +92,8 @@ def decisions(
         place = places.find(branching.frame)
         if place is None or not place.known or branching.rounds > MOST_ROUNDS:
             continue
-        unkept = ends_the_program(places, branching.outer)
+        elsewhere = branching.went_on or branching.came_back
+        unkept = elsewhere and ends_the_program(places, branching.outer)
         returned = branching.went_on and not raising and unkept
         for distance, condition in enumerate(conditions_of(place.function, branching, raising, returned)):
             if condition.kind in ("with", "except") and branching.after is not None:

@@ -147,9 +147,7 @@ def _decided(found: FoundLine, ways: str | None = None) -> str:
     assert found.decision is not None and found.divergence is not None
     decision, divergence = found.decision, found.divergence
     condition = decision.condition
-    ours, theirs = condition.here, condition.there
-    if decision.branching.normal == "end":
-        ours, theirs = theirs, ours
+    ours, theirs = decision.outcomes
     part = part_of(condition)
     decides = f"`{part}` in `{_short(found)}`" if part else f"`{_short(found)}`"
     place = f"at {found.at}, in {found.place.function.name}, by {decides}"
@@ -189,11 +187,8 @@ def came_through(found: FoundLine) -> Side:
         return Side(format_ranks(found.singled), found.singled[0], ())
     if decision is None:
         return divergence.culprit
-    ways, condition = decision.branching, decision.condition
-    outcomes = (
-        (condition.there, condition.here) if ways.normal == "end" else (condition.here, condition.there)
-    )
-    raised = [word in ("raised", "swallowed") for word in outcomes]
+    ways = decision.branching
+    raised = [word in ("raised", "swallowed") for word in decision.outcomes]
     normal = raised[0] if any(raised) else ways.normal == "end" and ways.culprit != "end"
     return divergence.normal if normal else divergence.culprit
 

@@ -35,9 +35,7 @@ def took_branch(found: FoundLine, places: SourcePlaces) -> Iterator[tuple[str, T
     if (decision.place.path, decision.condition.line) != (found.place.path, found.line):
         return
     condition, branching = decision.condition, decision.branching
-    ours, theirs = condition.here, condition.there
-    if branching.normal == "end":
-        ours, theirs = theirs, ours
+    ours, theirs = decision.outcomes
     for ranks, stop, outcome, side in (
         (decision.culprit, branching.culprit, theirs, parted.culprit),
         (decision.normal, branching.normal, ours, parted.normal),

@@ -34,7 +34,8 @@ _MOST = 60
 )
 def kept_by_gather(search: Search, verdict: Verdict) -> FoundLine | None:
     """None where more than one line may have kept it, or the rank has come to another call under the same one."""
-    if not verdict.culprits:
+    gathers = search.objects.index.calls("gather")
+    if not verdict.culprits or not any(_hands_back(site.call) for site in gathers):
         return None
     for divergence in divergences(search.paths, verdict):
         if not divergence.exact or not divergence.normal.path or not divergence.culprit.path:

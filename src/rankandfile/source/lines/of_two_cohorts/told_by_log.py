@@ -66,8 +66,7 @@ def kept_by_manager(
         manager = decision.condition.node
         if decision.condition.kind != "with" or not isinstance(manager, ast.Call) or _WROTE.off:
             continue
-        left = decision.branching.normal == "end"
-        went_on = (decision.condition.here if left else decision.condition.there) == "swallowed"
+        went_on = decision.outcomes[1] == "swallowed"
         for maker in called_in(search.program, decision.place.function, manager) if went_on else ():
             for handler in (node for node in maker.nodes if isinstance(node, ast.ExceptHandler)):
                 wrote = {one.rank for one in written_within(search, handler.body)}
