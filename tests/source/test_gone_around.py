@@ -41,25 +41,23 @@ run()  # main
 """
 
 
-def behind_the_loop(text: str, waits: Frames) -> Verdict:
-    """Rank 0 is at the end, in a barrier; ranks 1 and 2 wait where these frames are, called from the loop."""
+def behind_the_loop(text: str, call: str, caller: str) -> Verdict:
+    """Rank 0 is at the end, in a barrier; ranks 1 and 2 wait in a call, in a function that the loop calls."""
     file = f"{FOLDER}train.py"
-    outer = ("<module>", file, remarked(text, "main"))
-    ended: Frames = (("run", file, remarked(text, "end")), outer)
+    inside, round_, end, main = (remarked(text, remark) for remark in ("inside", "round", "end", "main"))
+    outer = ("<module>", file, main)
+    ended: Frames = (("run", file, end), outer)
+    waits: Frames = ((call, TORCH, 1), (caller, file, inside), ("run", file, round_), outer)
     run = Run({"train.py": text}, {0: [("barrier", ended)], 1: [], 2: []})
     verdict = undecided(run, Wait(ranks="0", waits_for="1,2", group="0"))
-    inside = (*waits, outer)
-    case = case_of(run, {0: ended, 1: inside, 2: inside})
+    case = case_of(run, {0: ended, 1: waits, 2: waits})
     return locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
 
 
 @pytest.mark.parametrize("test", ["not rows", "len(rows) > 7"])
 def test_who_may_have_gone_by_a_message_upon_its_own_data_has_left_no_loop_early(test: str) -> None:
     text = PROGRAM.format(test=test).lstrip("\n")
-    file = f"{FOLDER}train.py"
-    inside, round_ = (remarked(text, remark) for remark in ("inside", "round"))
-    waits: Frames = (("recv", TORCH, 1), ("exchange", file, inside), ("run", file, round_))
-    found = behind_the_loop(text, waits)
+    found = behind_the_loop(text, "recv", "exchange")
     assert place(found.location) == ("train.py", remarked(text, "<-")), found.sentence
     assert [one.rank for one in found.named] == [0] and found.cause == "skipped_collective"
     assert "may have gone by what they wait in (train.py:5)" in found.sentence
@@ -89,9 +87,6 @@ def run():
 
 run()  # main
 """.lstrip("\n")
-    file = f"{FOLDER}train.py"
-    inside, round_ = (remarked(text, remark) for remark in ("inside", "round"))
-    waits: Frames = (("batch_isend_irecv", TORCH, 1), ("step", file, inside), ("run", file, round_))
-    found = behind_the_loop(text, waits)
+    found = behind_the_loop(text, "batch_isend_irecv", "step")
     assert place(found.location) == ("train.py", remarked(text, "<-")), found.sentence
     assert [one.rank for one in found.named] == [0] and found.cause == "early_exit"

@@ -21,7 +21,6 @@ DIAGNOSIS_S, INVESTIGATION_S, GRACE_S = 300.0, 1_200.0, 30.0
 
 #: The cause of a job that will go on.
 LATE = "host_slow"
-SLOW = "slow so far, and no hang:"
 
 
 class Answer(NamedTuple):
@@ -45,7 +44,7 @@ class Answer(NamedTuple):
     def words(self) -> str:
         """Why there is no verdict to show."""
         if self.late:
-            return f"{SLOW} {self.late}"
+            return f"slow so far, and no hang: {self.late}"
         return {0: "the evidence shows no hang", 3: "the evidence does not tell why"}.get(
             self.status, self.said
         )

@@ -55,8 +55,13 @@ def signs_for(unicode: bool) -> Signs:
 
 def write_utf8(text: str) -> None:
     """A document for another program: UTF-8, whatever the terminal speaks."""
+    write_raw(text.encode("utf-8", "replace"))
+
+
+def write_raw(data: bytes) -> None:
+    """Behind what was printed before."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 

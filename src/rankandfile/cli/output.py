@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 from typer.models import OptionInfo
 
-from .console import PIPE_WIDTH, err, out
+from .console import PIPE_WIDTH, err, out, write_raw
 from .errors import UserError, told_as
 
 if TYPE_CHECKING:
@@ -198,9 +198,7 @@ def write_text(text: str, output: Path | None) -> None:
 
 def write_bytes(data: bytes, output: Path | None) -> None:
     if output is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_raw(data)
     else:
         with told_as(f"cannot write {output}"):
             output.write_bytes(data)
@@ -251,8 +249,7 @@ def print_diff(data: bytes) -> None:
     """A unified diff: coloured for a terminal, else byte for byte."""
     if not out.is_terminal:
         # In the file's own encoding and with its line ends: `git apply` compares them.
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_raw(data)
         return
     for line in data.decode("utf-8", "replace").split("\n")[:-1]:
         style = next((colour for mark, colour in _DIFF_COLOURS.items() if line.startswith(mark)), None)

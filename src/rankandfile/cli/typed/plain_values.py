@@ -7,7 +7,6 @@ What that refuses is said in our words. Where Typer is built another way, nothin
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from enum import Enum
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Final, get_args, get_origin
 
 from typer import BadParameter
 
-from .wrong_values import what_is_wrong
+from .wrong_values import unreadable, what_is_wrong
 
 if TYPE_CHECKING:
     from typer._click.core import Command, Context
@@ -73,18 +72,10 @@ def plainly(value: object, kind: object, rules: object = None) -> object:
     if kind in _NUMBERS and isinstance(kind, type):
         return _number(value, kind, rules)
     if kind is Path and isinstance(value, str | Path):
-        return UNSURE if _unreadable(Path(value)) else Path(value)
+        return UNSURE if unreadable(Path(value)) else Path(value)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next((one for one in kind if value is one or value == one.value), UNSURE)
     return value if kind in (str, bool) and type(value) is kind else UNSURE
-
-
-def _unreadable(path: Path) -> bool:
-    """It is there, and may not be read. Of what lies in a locked folder, whoever opens it says so."""
-    try:
-        return path.exists() and not os.access(path, os.R_OK)
-    except OSError:
-        return False
 
 
 def _each(values: Iterable[object], kind: object, rules: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
@@ -19,7 +20,7 @@ def what_is_wrong(value: object, kind: object, rules: object = None) -> str | No
         return _of_number(value, kind, rules)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return f"'{value}' is none of {_listed(one.value for one in kind)}"
-    if kind is Path and _there(value):
+    if kind is Path and unreadable(Path(str(value))):
         return f"{value} may not be read"
     return None
 
@@ -41,8 +42,9 @@ def _listed(words: Iterable[object]) -> str:
     return ", ".join(map(str, words))
 
 
-def _there(value: object) -> bool:
+def unreadable(path: Path) -> bool:
+    """It is there, and may not be read. Of what lies in a locked folder, whoever opens it says so."""
     try:
-        return Path(str(value)).exists()
+        return path.exists() and not os.access(path, os.R_OK)
     except OSError:
         return False

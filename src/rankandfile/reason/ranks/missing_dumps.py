@@ -86,15 +86,9 @@ def reasons(facts: WaitFacts, ranks: list[int]) -> dict[int, Reason]:
     files, members, otherwise = _files(facts), _members(facts), _otherwise(facts)
     return {
         rank: _reason(
-            facts,
-            rank,
-            said[rank],
-            files.get(rank),
-            locks.get(rank),
-            left.get(rank),
-            rank in members,
-            otherwise,
+            facts, rank, said[rank], files.get(rank), locks.get(rank), left.get(rank), rank in members
         )
+        or otherwise
         for rank in ranks
     }
 
@@ -163,8 +157,7 @@ def _reason(
     lock: Held | None,
     left_behind: Reason | None,
     takes_part: bool,
-    otherwise: Reason,
-) -> Reason:
+) -> Reason | None:
     accounts = facts.accounts
     end, stand = accounts.ends.get(rank), facts.hosts.get(rank)
     if end is not None and accounts.gone(rank):
@@ -212,7 +205,7 @@ def _reason(
         return _lock(lock)
     if end is not None and end.kind == "echo":
         return Reason("ended", f"it {end.happened}, and nothing tells that it began to write", end.evidence)
-    return otherwise
+    return None
 
 
 def _otherwise(facts: WaitFacts) -> Reason:

@@ -38,7 +38,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.source.dependence.syntax import ancestors, dotted, spans
+from rankandfile.source.dependence.syntax import ancestors, dotted, is_range, spans
 from rankandfile.source.lines.call_paths import Stop, first_unlike
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.modules import Function
@@ -46,7 +46,7 @@ from rankandfile.source.program.names import Class, resolve
 from rankandfile.source.program.places import SourcePlaces, in_loop
 
 from .arms import made_one_more
-from .own_items import counted, gone_round_more_often, over_own_items
+from .own_items import gone_round_more_often, over_own_items
 from .own_order import own_order
 from .ways import over_for, turned_back
 
@@ -145,7 +145,7 @@ def _had_fewer(found: FoundLine) -> bool:
     assert found.decision is not None
     condition, (normal, culprit) = found.decision.condition, found.decision.outcomes
     is_over = condition.kind == "for" and normal == "another round" and culprit == "exhausted"
-    return is_over and not counted(condition.node)
+    return is_over and not is_range(condition.node)
 
 
 def _swallowed(found: FoundLine) -> bool:

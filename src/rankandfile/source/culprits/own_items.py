@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.dependence.syntax import ancestors, is_range
 from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.lines.of_two_cohorts.filled_collection import kept_under_keys, parts_of_a_model
@@ -21,10 +21,12 @@ def over_own_items(found: FoundLine) -> bool:
     assert found.decision is not None and found.reason is not None
     items = found.decision.condition.node
     place = found.decision.place
-    if items is not None and (kept_under_keys(place, items) or parts_of_a_model(place.function, items)):
+    if isinstance(items, ast.expr) and (
+        kept_under_keys(place, items) or parts_of_a_model(place.function, items)
+    ):
         return False
     return found.reason.source == "shard_length" or (
-        found.reason.source == "local_data" and not counted(items)
+        found.reason.source == "local_data" and not is_range(items)
     )
 
 
@@ -34,13 +36,9 @@ def gone_round_more_often(found: FoundLine) -> bool:
     function, condition = found.decision.place.function, found.decision.condition
     upon = {step.upon for step in found.reason.chain if step.upon is not None}
     return any(
-        isinstance(loop, ast.For) and (function.module.path, loop.lineno) in upon and not counted(loop.iter)
+        isinstance(loop, ast.For) and (function.module.path, loop.lineno) in upon and not is_range(loop.iter)
         for loop in ancestors(function.module, condition.node)
     )
-
-
-def counted(items: ast.AST | None) -> bool:
-    return isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
 
 
 def ran_out(found: FoundLine) -> Side | None:

@@ -12,7 +12,7 @@ from rankandfile.source.program.scopes import binding_scope
 from . import origins
 from .frame import Frame
 from .reaching_assignments import reaching
-from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, constant, dotted
+from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, constant, dotted, is_range
 from .value import UNIFORM, Value, join
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _numbers(e: ast.expr) -> bool:
     """Whether these are plainly numbers."""
     if isinstance(e, (ast.List, ast.Tuple)):
         return _all_numbers(e.elts)
-    return isinstance(e, ast.Call) and dotted(e.func) == "range"
+    return is_range(e)
 
 
 def is_set(function: Function, e: ast.expr, left: int = 3) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Module
@@ -27,6 +27,9 @@ JUMPS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 KEEPS = {"append", "appendleft", "add", "insert", "setdefault"}
 """Methods that put one thing into a container."""
 PUTS_IN = {*KEEPS, "extend", "update"}
+OF_DICTS = {"items", "keys", "values"}
+"""Methods of a dictionary that hand out all that is in it."""
+_SAME_ITEMS = {"sorted", "list", "tuple", "reversed", "enumerate", "iter"}
 
 
 @kept
@@ -161,9 +164,26 @@ def of_a_dictionary(e: ast.AST) -> bool:
     return (
         isinstance(e, ast.Call)
         and isinstance(e.func, ast.Attribute)
-        and e.func.attr in ("items", "keys", "values")
+        and e.func.attr in OF_DICTS
         and not e.args
     )
+
+
+def container_of(e: ast.expr) -> ast.expr:
+    """`sorted(self.rows.items())` is about `self.rows`."""
+    while isinstance(e, ast.Call):
+        if isinstance(e.func, ast.Name) and e.func.id in _SAME_ITEMS and e.args:
+            e = e.args[0]
+        elif isinstance(e.func, ast.Attribute) and e.func.attr in OF_DICTS:
+            e = e.func.value
+        else:
+            break
+    return e
+
+
+def is_range(e: ast.AST | None) -> TypeGuard[ast.Call]:
+    """So many as a number says."""
+    return isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == "range"
 
 
 def children(e: ast.AST) -> Iterator[ast.expr]:

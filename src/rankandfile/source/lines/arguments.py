@@ -105,7 +105,7 @@ def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr,
             )
             if inside is not None:
                 return inside
-            text = place.module.lines[made.lineno - 1].strip()
+            text = place.module.line_at(made.lineno)
             return Origin(place, made.lineno, text, why(places.program, place.function, made.value), depth)
         if cause == "group_mismatch":
             without = none_from(places.program, place.function, value)
@@ -113,7 +113,7 @@ def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr,
                 return _at(places, *without)
         handed = from_caller(places, path, depth, value, place.function)
         if handed is None:
-            text = place.module.lines[value.lineno - 1].strip()
+            text = place.module.line_at(value.lineno)
             return Origin(place, value.lineno, text, why(places.program, place.function, value), depth)
         depth, value = depth - 1, handed
     return None
@@ -122,7 +122,7 @@ def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr,
 def _at(places: SourcePlaces, function: Function, value: ast.expr) -> Origin:
     module = function.module
     place = place_in(function, value.lineno)
-    text = module.lines[value.lineno - 1].strip()
+    text = module.line_at(value.lineno)
     return Origin(place, value.lineno, text, why(places.program, function, value))
 
 
@@ -152,7 +152,7 @@ def _decided_inside(places: SourcePlaces, place: SourcePlace, value: ast.expr) -
         ):
             reason = why(places.program, target, node.test)
             if reason.level in ("varying", "axes"):
-                text = target.module.lines[node.lineno - 1].strip()
+                text = target.module.line_at(node.lineno)
                 return Origin(replace(inside, line=node.lineno), node.lineno, text, reason)
     return None
 

@@ -48,7 +48,7 @@ def code_read(search: Search) -> CodeRead:
         frame = Frame((function or "").rsplit(".", 1)[-1], file, line)
         place = places.find(frame)
         if place is not None and place.known:
-            lines[file, line] = place.module.lines[line - 1].strip()
+            lines[file, line] = place.module.line_at(line)
             if (loop := _loop_over(place)) is not None:
                 loops[file, line] = loop
             if sets_up_all(places, place):

@@ -77,7 +77,7 @@ def _tried_again(function: Function, after: int, here: int) -> Iterator[Conditio
             continue
         for handler in ast.walk(loop):
             if isinstance(handler, ast.ExceptHandler) and _covers(function, handler, after):
-                text = function.module.lines[handler.lineno - 1].strip()
+                text = function.module.line_at(handler.lineno)
                 condition = Condition(handler.lineno, text, "except", "raised", "not raised", handler)
                 if not _ends(condition):
                     yield condition

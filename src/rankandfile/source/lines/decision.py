@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.reason import UNKNOWN
-from rankandfile.source.dependence.syntax import ancestors, text
+from rankandfile.source.dependence.syntax import ancestors, is_range, text
 from rankandfile.source.flow import (
     Condition,
     Point,
@@ -212,9 +212,7 @@ def _left_by_both(condition: Condition, function: Function, branching: Branching
 def equally_often(condition: Condition, function: Function, sides: Sides) -> bool:
     """A loop of which the code says how often each of them goes round: `range(rank, 15, 3)` is five on every rank."""
     items = condition.node
-    if condition.kind not in ("for", "comprehension") or not (
-        isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "range"
-    ):
+    if condition.kind not in ("for", "comprehension") or not is_range(items):
         return False
     rounds = {_rounds(rank, items, function, sides) for rank in (*sides.normal, *sides.culprit)}
     return len(rounds) == 1 and None not in rounds

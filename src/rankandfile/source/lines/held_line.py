@@ -47,7 +47,7 @@ def _polling(place: SourcePlace) -> Standing:
         if not isinstance(node, ast.While) or isinstance(node.test, ast.Constant) or ends_itself(node):
             continue
         if _pauses(node, place):
-            return Standing(place, node.lineno, place.module.lines[node.lineno - 1].strip())
+            return Standing(place, node.lineno, place.module.line_at(node.lineno))
     return Standing(place, place.line)
 
 

@@ -49,7 +49,7 @@ def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool
     """Where the items' order can become the rank's own; `chosen`: which call it is, is known to come from the items, so
     whatever makes them differ counts."""
     line, kind, items, _ = loop
-    text = place.module.lines[line - 1].strip()
+    text = place.module.line_at(line)
     reason = why(
         places.program, place.function, Condition(line, text, kind, "another item", "no more items", items)
     )
@@ -68,7 +68,7 @@ def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool
         reason = entry.reason
     made = assigned(place.function, items, line)
     at = made.lineno if made is not None else line
-    return Origin(place, at, place.module.lines[at - 1].strip(), reason)
+    return Origin(place, at, place.module.line_at(at), reason)
 
 
 def _used(place: SourcePlace, loop: Going) -> bool:
@@ -92,7 +92,7 @@ def _sorted_before(program: Program, function: Function, items: ast.expr) -> Ori
             reason = why_sorted(program, where, value)
             if reason.level == "varying":
                 place = place_in(where, value.lineno)
-                return Origin(place, value.lineno, where.module.lines[value.lineno - 1].strip(), reason)
+                return Origin(place, value.lineno, where.module.line_at(value.lineno), reason)
             values.append((where, value.args[0], depth + 1))
         elif isinstance(value, ast.Call) and called_name(value) in _KEEP_THE_ORDER and value.args:
             values.append((where, value.args[0], depth + 1))

@@ -56,7 +56,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        return self.function.module.lines[self.line - 1].strip()
+        return self.function.module.line_at(self.line)
 
 
 #: Whether a test comes out the same on all ranks that are asked about.
@@ -201,7 +201,7 @@ def _swallowed(program: Program, function: Function) -> Entry | None:
         steps = [n for statement in handler.body for n in ast.walk(statement)]
         if handler.type is None or any(isinstance(n, (*_YIELDS, ast.Raise)) for n in steps):
             continue
-        text = function.module.lines[handler.lineno - 1].strip()
+        text = function.module.line_at(handler.lineno)
         reason = why(
             program, function, Condition(handler.lineno, text, "except", "raised", "not raised", handler)
         )

@@ -97,7 +97,7 @@ def exited(search: Search, rank: int) -> FoundLine | None:
 
 def _only_exit(search: Search, place: SourcePlace) -> str:
     """What is so whatever happened: no other line of the program exits like this."""
-    shown = place.module.lines[place.line - 1].strip()
+    shown = place.module.line_at(place.line)
     kind, site = search.objects.index.by_themselves.get(place.function, ("", None))
     runs = ""
     if kind == "signal" and site is not None:

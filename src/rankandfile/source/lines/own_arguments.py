@@ -19,7 +19,7 @@ _ITSELF = 2
 
 
 def own_root(places: SourcePlaces, frame: Frame, place: SourcePlace) -> bool:
-    if _ROOTED.search(place.module.lines[place.line - 1]) is None:
+    if _ROOTED.search(place.module.line_at(place.line)) is None:
         return False
     roots = given(places, (frame,), "root_mismatch")
     reasons = [why(places.program, place.function, root) for _, root in roots]

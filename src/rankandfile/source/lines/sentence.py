@@ -226,7 +226,7 @@ def _read_there(found: FoundLine) -> str:
             if len(step.subject) > _LONGEST_NAME:
                 return ""
             module = found.place.module.program.module(step.file)
-            line = module.lines[step.line - 1] if module is not None and step.line else ""
+            line = module.line_at(step.line) if module is not None and step.line else ""
             stands = re.search(rf"(?<!\w){re.escape(step.subject)}(?!\w)", line) is not None
             at = f" ({step.file}:{step.line})" if stands else ""
             return f"`{step.subject}`{at}, and thereby on "

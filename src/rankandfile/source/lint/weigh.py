@@ -8,7 +8,7 @@ import re
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
-from rankandfile.source.dependence.syntax import asked_first
+from rankandfile.source.dependence.syntax import asked_first, is_range
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.effects.parting import SWALLOWS, Parting
 
@@ -174,7 +174,7 @@ def _ends(parting: Parting, reason: Reason) -> bool:
     if isinstance(over, ast.Subscript) and isinstance(over.slice, ast.Slice) and over.slice.upper is not None:
         return True
     zipped = over.args if isinstance(over, ast.Call) and getattr(over.func, "id", "") == "zip" else []
-    return any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == "range" for each in zipped)
+    return any(map(is_range, zipped))
 
 
 def _kind(parting: Parting, reason: Reason) -> str:

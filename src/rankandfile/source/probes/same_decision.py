@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence.syntax import is_range
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.patterns.agree_on_exceptions import raising
@@ -142,7 +143,7 @@ def _loop(place: PlaceToMend, say: Spelling, node: ast.For | ast.comprehension, 
     items, module, what = node.iter, place.module, place.decision
     function = items.func.id if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) else ""
     named = f", {group}" if group else ""
-    if function == "range" and isinstance(items, ast.Call) and len(items.args) == 1:
+    if is_range(items) and len(items.args) == 1:
         say.edits.expression(items.args[0], say.same(module.source(items.args[0]), what, group))
         return "Compares the number of rounds between the ranks, before the first."
     if function in ("sorted", "set", "frozenset"):

@@ -15,6 +15,8 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from rankandfile.source.files.text import without_comment
+
 from .as_written import keep_numbers
 from .kept import kept
 from .walking import children, walk
@@ -111,6 +113,14 @@ class Module:
     @cached_property
     def lines(self) -> list[str]:
         return self.text.splitlines()
+
+    def line_at(self, number: int) -> str:
+        """As written, less what it is indented by."""
+        return self.lines[number - 1].strip()
+
+    def code_at(self, number: int) -> str:
+        """The same without a comment behind it."""
+        return without_comment(self.line_at(number))
 
     @cached_property
     def nodes(self) -> list[ast.AST]:

@@ -135,7 +135,7 @@ def _doubt(module: Module, function: Function, frame: Frame) -> str | None:
         return f"line {line} is not in {frame.function}" + (
             f": {where}" if where else ", which it does not have"
         )
-    text = module.lines[line - 1].strip()
+    text = module.line_at(line)
     if not text or text.startswith("#"):
         return f"line {line} is {'a comment' if text else 'empty'}"
     if frame.function != "<module>" and not _runs(function, line):

@@ -13,7 +13,7 @@ from rankandfile.source.dependence import Step, why
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
-from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.dependence.syntax import ancestors, is_range
 from rankandfile.source.one_rank import Job, OneRank
 from rankandfile.source.program.modules import Function, Program
 
@@ -106,8 +106,7 @@ class KnownAnswers:
                 # What it goes through is worked out once, before the first round.
                 if (function.module.path, outer.lineno) in upon:
                     return function.module.path, outer.iter
-                is_range = isinstance(outer.iter, ast.Call) and getattr(outer.iter.func, "id", "") == "range"
-                given = outer.iter.args if is_range and isinstance(outer.iter, ast.Call) else []
+                given = outer.iter.args if is_range(outer.iter) else []
                 if any(why(self.program, function, one).level == "varying" for one in given):
                     return function.module.path, outer.iter
             below = outer

@@ -35,7 +35,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from rankandfile.source.dependence import why_held
-from rankandfile.source.dependence.syntax import argument, text
+from rankandfile.source.dependence.syntax import argument, container_of, text
 from rankandfile.source.lint.rule import Found, Rule, View, can_differ, on_the_way, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
@@ -43,17 +43,15 @@ from rankandfile.source.program.names import enclosing_class, method
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 270
-_SAME_ITEMS = {"sorted", "list", "tuple", "reversed", "enumerate", "iter"}
 _UNDER_A_KEY = " is given an item under "
 _NEAR = 3
-_OF_DICTS = {"items", "values", "keys"}
 
 
 def _find(view: View) -> Iterable[Found]:
     for function in view.functions:
         yield from _logged(view, function)
         for node, iterable, body in _loops(function):
-            container, where = _inside(_container(iterable), function)
+            container, where = _inside(container_of(iterable), function)
             if not isinstance(container, (ast.Name, ast.Attribute)):
                 continue
             found = view.reached(ast.Module(body, []), view.all_partings.group_of)
@@ -128,22 +126,10 @@ def _inside(e: ast.expr, function: Function) -> tuple[ast.expr, Function]:
     made = method(own, "__iter__") if own is not None else None
     for node in own_nodes(made) if made is not None else ():
         if isinstance(node, (ast.YieldFrom, ast.Return)) and node.value is not None:
-            return _container(node.value), made or function
+            return container_of(node.value), made or function
         if isinstance(node, ast.For):
-            return _container(node.iter), made or function
+            return container_of(node.iter), made or function
     return e, function
-
-
-def _container(e: ast.expr) -> ast.expr:
-    """`sorted(self.rows.items())` is about `self.rows`."""
-    while isinstance(e, ast.Call):
-        if isinstance(e.func, ast.Name) and e.func.id in _SAME_ITEMS and e.args:
-            e = e.args[0]
-        elif isinstance(e.func, ast.Attribute) and e.func.attr in _OF_DICTS:
-            e = e.func.value
-        else:
-            break
-    return e
 
 
 RULE = Rule(find=_find, cause="order_inversion")

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from rankandfile.source.dependence.index import Index, Site
-from rankandfile.source.dependence.syntax import ancestors, argument
+from rankandfile.source.dependence.syntax import ancestors, argument, is_range
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.registry.tables import canonical
@@ -49,7 +49,6 @@ def _counts_them(site: Site, value: ast.expr) -> bool:
     for outer in ancestors(site.function.module, site.call):
         loops = [outer] if isinstance(outer, ast.For) else getattr(outer, "generators", [])
         for loop in loops:
-            counted = isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter.func) == "range"
-            if counted and ast.unparse(loop.target) == ast.unparse(value):
+            if is_range(loop.iter) and ast.unparse(loop.target) == ast.unparse(value):
                 return True
     return False

@@ -165,6 +165,6 @@ def _line(step: Step, story: str) -> FoundLine:
 
 def _named(step: Step) -> str:
     module, line = step.function.module, step.node.lineno
-    code = text(step.node) if step.word in ("await", "async with") else module.lines[line - 1].strip()
+    code = text(step.node) if step.word in ("await", "async with") else module.line_at(line)
     code = f"{step.word} {code}" if step.word == "async with" else code
     return f"`{code}` ({module.path.rsplit('/', 1)[-1]}:{line})"

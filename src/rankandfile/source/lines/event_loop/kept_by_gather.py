@@ -15,7 +15,6 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.reason import UNKNOWN
 from rankandfile.source.dependence.syntax import ancestors, dotted, spans
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.of_two_cohorts.compared_ranks import divergences
@@ -45,7 +44,7 @@ def kept_by_gather(search: Search, verdict: Verdict) -> FoundLine | None:
         if len(only) == 1:
             function, gather = only[0]
             line = gather.lineno
-            text = without_comment(function.module.lines[line - 1].strip())
+            text = function.module.code_at(line)
             return FoundLine(place_in(function, line), line, text, UNKNOWN, divergence, kind="caught")
     return None
 

@@ -19,7 +19,6 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.dependence import Reason
 from rankandfile.source.effects.loud import messages_of
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
@@ -174,7 +173,7 @@ def _line(
         if filtered or ends
         else said(search, place.function, loop, odd, others)
     )
-    text = without_comment(where.module.lines[node.lineno - 1].strip())
+    text = where.module.code_at(node.lineno)
     found = place_in(where, node.lineno)
     reason = search.why(where, node)
     at = place.at(loop.lineno)

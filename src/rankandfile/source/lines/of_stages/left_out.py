@@ -15,7 +15,6 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.syntax import argument, spans
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
@@ -86,7 +85,7 @@ def upon(function: Function, test: ast.If, reason: Reason | None, rank: int, sto
     return FoundLine(
         place_in(function, test.lineno),
         test.lineno,
-        without_comment(module.lines[test.lineno - 1].strip()),
+        module.code_at(test.lineno),
         reason,
         kind="left_out_message",
         singled=(rank,),

@@ -48,7 +48,7 @@ def another_callee(search: Search, divergence: CodeDivergence) -> FoundLine | No
         return None
     if None in callees:
         return None
-    line = without_comment(place.module.lines[place.line - 1].strip())
+    line = place.module.code_at(place.line)
     if len(set(names)) < 2:
         names = [side.path[depth].function for side in (one, other)]
     story = (
@@ -99,7 +99,7 @@ def another_object(search: Search, divergence: CodeDivergence) -> FoundLine | No
                 continue
             entry = enters(search.program, place.function, method_of)
             if entry is not None and _makes_one(entry, callee):
-                line = without_comment(place.module.lines[place.line - 1].strip())
+                line = place.module.code_at(place.line)
                 story = (
                     f"`{line}` ({place.at(place.line)}) calls {callee.function.qualname} on {ranks_in_words(side)}; "
                     "on the others it makes no call."
@@ -135,7 +135,7 @@ def _items(
     entry = enters(search.program, place.function, loop.items)
     if entry is not None and handed_out(search.program, place, loop.items, entry):
         return replace(at(entry, divergence, "items"), story=story)
-    text = without_comment(place.module.lines[loop.line - 1].strip())
+    text = place.module.code_at(loop.line)
     again = Condition(loop.line, text, "for", "another round", "exhausted", loop.items)
     found = FoundLine(place, loop.line, text, divergence=divergence, kind="items", story=story)
     reason = search.why(place.function, again)
@@ -153,7 +153,7 @@ def _put_in(search: Search, found: FoundLine, more: PutIn) -> FoundLine:
     """The line that fills what the loop goes over where one item can take another's place, else the test around it."""
     file, line = more.around.module.path, more.test.lineno
     place = place_in(more.around, line)
-    text = without_comment(more.around.module.lines[line - 1].strip())
+    text = more.around.module.code_at(line)
     story = (
         f"{found.story} More is put into what it goes over upon `{text}` ({file.rsplit('/', 1)[-1]}:{line})"
     )
@@ -163,7 +163,7 @@ def _put_in(search: Search, found: FoundLine, more: PutIn) -> FoundLine:
         found,
         place=place,
         line=place.line,
-        condition=without_comment(place.module.lines[place.line - 1].strip()),
+        condition=place.module.code_at(place.line),
         reason=more.reason,
         story=story,
         singled=_singled_out(search, more, found.divergence),
@@ -216,7 +216,7 @@ def _by_own_wish(
     # Whose method it is, is not always known where it is called: what it is asked with differs as the filter shows.
     line = line if line.reason.level == "varying" else replace(line, reason=entry.reason)
     module = entry.function.module
-    text = without_comment(module.lines[entry.line - 1].strip())
+    text = module.code_at(entry.line)
     story += f" The items are filtered by `{text}` ({module.path.rsplit('/', 1)[-1]}:{entry.line})."
     return replace(at(line, divergence, "items"), story=story)
 

@@ -15,7 +15,6 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.returned import main_only
 from rankandfile.source.dependence.syntax import spans
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.call_paths import first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -92,11 +91,7 @@ def _line(
     test: ast.If,
     further: list[SourcePlace | None],
 ) -> FoundLine:
-    lines = place.module.lines
-    text, at = (
-        without_comment(lines[test.lineno - 1].strip()),
-        f"{place.at(test.lineno)}",
-    )
+    text, at = place.module.code_at(test.lineno), place.at(test.lineno)
     reason = search.why(place.function, test.test)
     inside = next((each for each in further if each is not None and each.known), None)
     put = _decorator(place.function, inside.function) if inside is not None else None
@@ -111,7 +106,7 @@ def _line(
 def _behind(divergence: CodeDivergence, side: Side, place: SourcePlace, decorator: ast.expr) -> FoundLine:
     """A library's decorator, which lets the first rank alone into the function."""
     line, file = decorator.lineno, place.path.rsplit("/", 1)[-1]
-    text = without_comment(place.module.lines[line - 1].strip())
+    text = place.module.code_at(line)
     words = f"`{text}` lets the main process alone into {place.function.name}() ({file}:{line})"
     named = place_in(place.function, line)
     reason = Reason(level="varying", source="rank_api", sentence=words)
@@ -124,7 +119,7 @@ def _of_side(
     return FoundLine(
         place,
         place.line,
-        without_comment(place.module.lines[place.line - 1].strip()),
+        place.module.code_at(place.line),
         reason,
         divergence,
         kind="barred",

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.syntax import ancestors
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.arguments import assigned
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function, Module
@@ -37,7 +36,7 @@ def changed_upon(search: Search, found: FoundLine) -> FoundLine | None:
         return None
     module, function, test = asked
     line, reason = _found_out(search, function, test)
-    text = without_comment(module.lines[line - 1].strip())
+    text = module.code_at(line)
     story = f"What that asks for was changed, or was not, upon `{text}` ({module.path.rsplit('/', 1)[-1]}:{line})."
     own = (found.place.module, found.place.function.owner)
     short_cut = found.decision.condition.kind == "boolop"
@@ -57,7 +56,7 @@ def thing(search: Search, found: FoundLine) -> FoundLine:
     if asked is not None:
         module, function, test = asked
         line, reason = _found_out(search, function, test)
-        text = without_comment(module.lines[line - 1].strip())
+        text = module.code_at(line)
         place = place_in(function, line)
         found = replace(found, place=place, line=line, condition=text, reason=reason)
     upon = f"`{found.condition}` ({found.at})"

@@ -150,7 +150,7 @@ def _as_put_in(search: Search, same: CodeDivergence) -> Origin | None:
     put in, and why that differs is not shown."""
     for where, loop in _loops_that_chose(search, same, "group_mismatch"):
         if of_a_dictionary(loop.items):
-            return Origin(where, loop.line, where.module.lines[loop.line - 1].strip(), UNKNOWN)
+            return Origin(where, loop.line, where.module.line_at(loop.line), UNKNOWN)
     return None
 
 
@@ -176,11 +176,10 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
         if not divergence.exact or seen:
             # Where somebody was only seen, other ways may have led there than its like went.
             continue
+        if (kept := kept_by_manager(search, divergence)) is not None:
+            return kept
         ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
         unknown = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
-        maybe = decisions(search.places, ways, sides, seeming_equal=True)
-        if (kept := kept_by_manager(search, maybe, divergence)) is not None:
-            return kept
         every = [d for d in unknown if not d.branching.guessed]
         if every and unknown[0].weight[0] < every[0].weight[0]:
             # That the other side came by is less to suppose than that a loop did not end for all at once.
@@ -193,6 +192,7 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
             every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
         if not every and divergence.settled:
             # They parted all the same: what an object was asked for was changed on some ranks where nobody looked.
+            maybe = decisions(search.places, ways, sides, seeming_equal=True)
             alike = [d for d in maybe if d.condition.kind == "except" or _asks_an_object(d)]
             every = alike if len({(d.branching.frame.file, d.condition.line) for d in alike}) == 1 else []
         if not every:

@@ -38,7 +38,7 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
         return at(entry, divergence, "dropped")
     if entry is not None and entry.function is not place.function:
         file = entry.function.module.path.rsplit("/", 1)[-1]
-        text = without_comment(entry.function.module.lines[entry.line - 1].strip())
+        text = entry.function.module.code_at(entry.line)
         return replace(
             found, story=f"What it goes over is cut for each rank at {file}:{entry.line} by `{text}`."
         )
@@ -54,6 +54,6 @@ def decided(search: Search, decision: Decision, divergence: CodeDivergence) -> F
 
 
 def _caught(search: Search, found: FoundLine, where: SourcePlace, handler: Keeper) -> FoundLine:
-    text = without_comment(where.module.lines[handler.lineno - 1].strip())
+    text = where.module.code_at(handler.lineno)
     caught = replace(found, place=where, line=handler.lineno, condition=text, kind="caught")
     return tried_again(search.places, caught)

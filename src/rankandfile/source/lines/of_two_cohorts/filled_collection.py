@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rankandfile.source.dependence.syntax import PARTS, PUTS_IN, dotted, of_a_dictionary
+from rankandfile.source.dependence.syntax import PARTS, PUTS_IN, container_of, dotted
 from rankandfile.source.lines.made_from import called_in
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
@@ -42,19 +42,15 @@ def added_to(node: ast.AST) -> ast.expr | None:
     return None
 
 
-_AS_THEY_ARE = {"sorted", "list", "tuple", "reversed", "enumerate", "iter"}
 _DICTIONARIES = {"dict", "defaultdict", "OrderedDict", "Counter"}
 
 
-def kept_under_keys(place: SourcePlace, items: ast.AST) -> bool:
+def kept_under_keys(place: SourcePlace, items: ast.expr) -> bool:
     """Whether the items are those of the object's own dictionary, which methods of its class fill."""
-    while isinstance(items, ast.Call) and getattr(items.func, "id", "") in _AS_THEY_ARE and items.args:
-        items = items.args[0]
-    if isinstance(items, ast.Call) and of_a_dictionary(items) and isinstance(items.func, ast.Attribute):
-        items = items.func.value
-    if not isinstance(items, ast.Attribute) or attributes(items) != {items.attr}:
+    held = container_of(items)
+    if not isinstance(held, ast.Attribute) or attributes(held) != {held.attr}:
         return False
-    return _is_a_dictionary(place, items.attr) and any(filling_methods(place, items.attr))
+    return _is_a_dictionary(place, held.attr) and any(filling_methods(place, held.attr))
 
 
 def _is_a_dictionary(place: SourcePlace, attribute: str) -> bool:

@@ -14,7 +14,6 @@ import ast
 
 from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.dependence.syntax import spans
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.call_paths import OPAQUE, CallPath, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -52,7 +51,7 @@ def _called_at(search: Search, divergence: CodeDivergence, side: Side) -> FoundL
         f"{place.at(place.line)}, and {ranks_in_words(other)} came out of it with fewer calls: what it goes over "
         "there may not be the same on all ranks."
     )
-    text = without_comment(place.module.lines[place.line - 1].strip())
+    text = place.module.code_at(place.line)
     return FoundLine(
         place, place.line, text, divergence=divergence, kind="inside", singled=side.members, story=story
     )

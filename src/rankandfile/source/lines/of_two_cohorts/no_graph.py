@@ -16,7 +16,6 @@ from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import text
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence, Side
@@ -196,7 +195,7 @@ def _line(
         f"The {side.call.op} at {made.file.rsplit('/', 1)[-1]}:{made.line} is made in a backward pass, which goes only "
         f"through what the loss was made from; `{text(one.what)}` ({file}:{one.what.lineno}) is made from nothing."
     )
-    text_of_line = without_comment(function.module.lines[line - 1].strip())
+    text_of_line = function.module.code_at(line)
     return FoundLine(place, line, text_of_line, reason, divergence, kind="no_graph", story=story)
 
 

@@ -8,7 +8,6 @@ import ast
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import why_counted
 from rankandfile.source.effects.event import event
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
@@ -45,7 +44,7 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
                 f"{ast.unparse(call.func)} ({place.at(frame.line)}) asks the other ranks only where "
                 f"something was added since it asked last: on {ranks_in_words(divergence.culprit)} it need not have."
             )
-            text = without_comment(module.lines[upon.line - 1].strip())
+            text = module.code_at(upon.line)
             at = place_in(function, upon.line)
             return FoundLine(at, upon.line, text, reason, divergence, kind="anew", story=story)
     return None

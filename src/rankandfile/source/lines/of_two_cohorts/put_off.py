@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.syntax import ancestors, dotted, spans
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.arguments import called_name, calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.divergence import CodeDivergence
@@ -79,7 +78,7 @@ def _around(search: Search, place: SourcePlace | None) -> Iterator[FoundLine]:
             test = _decider(function, node)
             if test is not None:
                 test = _worked_out(function, test)
-                text = without_comment(function.module.lines[test.lineno - 1].strip())
+                text = function.module.code_at(test.lineno)
                 at = place_in(function, test.lineno)
                 yield FoundLine(at, test.lineno, text, search.why(function, test))
 

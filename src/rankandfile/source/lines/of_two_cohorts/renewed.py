@@ -54,7 +54,7 @@ def renewed(search: Search, divergence: CodeDivergence, cause: str) -> FoundLine
             line = test.lineno
             at = place_in(where, line)
             story = f"`{dotted(held)}`, which the argument is taken from, is made anew by some ranks only."
-            text = where.module.lines[line - 1].strip()
+            text = where.module.line_at(line)
             return FoundLine(at, line, text, reason, divergence, kind="renewed", story=story)
     return None
 

@@ -11,7 +11,8 @@ handler caught something is then not said.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,8 +20,7 @@ from msgspec.structs import replace
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import ancestors
-from rankandfile.source.files.text import without_comment
-from rankandfile.source.lines.decision import Decision
+from rankandfile.source.lines.decision import decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import raises_on
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -29,6 +29,8 @@ from rankandfile.source.lines.of_stages.pipeline import seen_in_transfer
 from rankandfile.source.program.log_lines import written_by
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import place_in
+
+from .two_ways import branchings_of, sides_of
 
 
 class Wrote(Struct, frozen=True):
@@ -57,22 +59,23 @@ def as_logged(search: Search, found: FoundLine) -> tuple[FoundLine, list[Wrote]]
     ), []
 
 
-def kept_by_manager(
-    search: Search, decisions: list[Decision], divergence: CodeDivergence
-) -> FoundLine | None:
+def kept_by_manager(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """Of blocks whose context manager may have kept what was raised in them: the handler in the manager's own function,
     where only who left out what is in the block wrote what it writes."""
-    for decision in decisions:
+    if _WROTE.off or not _own_lines(search):
+        return None
+    ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
+    for decision in decisions(search.places, ways, sides, seeming_equal=True):
         manager = decision.condition.node
-        if decision.condition.kind != "with" or not isinstance(manager, ast.Call) or _WROTE.off:
+        went_on = decision.condition.kind == "with" and decision.outcomes[1] == "swallowed"
+        if not went_on or not isinstance(manager, ast.Call):
             continue
-        went_on = decision.outcomes[1] == "swallowed"
-        for maker in called_in(search.program, decision.place.function, manager) if went_on else ():
+        for maker in called_in(search.program, decision.place.function, manager):
             for handler in (node for node in maker.nodes if isinstance(node, ast.ExceptHandler)):
                 wrote = {one.rank for one in written_within(search, handler.body)}
                 if wrote and wrote <= {*divergence.culprit.members} and not raises_on(handler):
                     place, line = place_in(maker, handler.lineno), handler.lineno
-                    text = without_comment(maker.module.lines[line - 1].strip())
+                    text = maker.module.code_at(line)
                     return FoundLine(place, line, text, None, divergence, decision, kind="caught")
     return None
 
@@ -85,11 +88,8 @@ def _inside(search: Search, found: FoundLine) -> list[Wrote]:
 
 def written_within(search: Search, inside: list[ast.stmt]) -> list[Wrote]:
     """Of each rank that alone wrote something from within these statements, the first line."""
-    own = search.case.own_last_lines
-    if not own or search.case.events["rank"].drop_nulls().n_unique() < _FEWEST_HEARD:
-        return []
     by_rank: dict[int, Wrote] = {}
-    for row in own:
+    for row in _own_lines(search):
         writer = written_by(search.program, row["text"])
         if writer is not None and _directly_in(writer.function, writer.call, inside):
             file = writer.function.module.path.rsplit("/", 1)[-1]
@@ -97,6 +97,13 @@ def written_within(search: Search, inside: list[ast.stmt]) -> list[Wrote]:
             wrote = Wrote(row["rank"], row["text"], at, event_id(row["log"], row["line"]))
             by_rank.setdefault(wrote.rank, wrote)
     return [by_rank[rank] for rank in sorted(by_rank)]
+
+
+def _own_lines(search: Search) -> Sequence[dict[str, Any]]:
+    """What ranks wrote alone; nothing where too few are heard to say so."""
+    own = search.case.own_last_lines
+    heard = search.case.events["rank"].drop_nulls().n_unique() if own else 0
+    return own if heard >= _FEWEST_HEARD else ()
 
 
 def _within(found: FoundLine) -> list[ast.stmt] | None:

@@ -6,7 +6,6 @@ import ast
 
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Stop
@@ -87,7 +86,7 @@ def caught_outside(search: Search, divergence: CodeDivergence) -> FoundLine | No
         if caught is None:
             continue
         where, handler = caught
-        text = without_comment(where.module.lines[handler.lineno - 1].strip())
+        text = where.module.code_at(handler.lineno)
         reasons = (
             search.why(where.function, keeps(handler, text)),
             *_raised_on_the_way(search, place, branching),

@@ -24,7 +24,6 @@ from rankandfile.source.dependence.objects.frameworks_own import outside
 from rankandfile.source.dependence.objects.functions_held import functions_held
 from rankandfile.source.dependence.syntax import constant
 from rankandfile.source.effects.wrapped import last_name
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, enclosing_class
@@ -60,7 +59,7 @@ def inherited_lock(search: Search) -> FoundLine | None:
         "what makes an item. If the worker was forked meanwhile, it waits for ever at "
         f"{place.at(place.line)}."
     )
-    text = without_comment(place.module.lines[place.line - 1].strip())
+    text = place.module.code_at(place.line)
     why = Reason(level="varying", source="thread", sentence=f"`{text}` ({place.at(place.line)}) is {_HELD}")
     return FoundLine(place, place.line, text, why, kind="inherited", story=story)
 

@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import PARTS
+from rankandfile.source.dependence.syntax import OF_DICTS, PARTS, is_range
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.lines.of_two_cohorts.filled_collection import parts_of_a_model
 from rankandfile.source.remedies.each_its_own import own_sync, without_sync
@@ -23,7 +23,7 @@ _ORDERING = {"sorted", "set", "frozenset"}
 _DEEPEST = 3
 
 #: What a dictionary, a module or `torch.autograd.grad` hands out: each item is somebody's own.
-_NAMED = {*PARTS, "items", "keys", "values", "state_dict", "grad"}
+_NAMED = {*PARTS, *OF_DICTS, "state_dict", "grad"}
 
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
@@ -100,7 +100,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             "a name at this place: agree on the number of rounds over that group.",
         )
     say = spelling(place, plain)
-    if name == "range" and isinstance(items, ast.Call) and len(items.args) == 1:
+    if is_range(items) and len(items.args) == 1:
         count = items.args[0]
         if why(place.code.program, place.in_program, count).level == "uniform":
             return None  # all go round as often
@@ -171,9 +171,10 @@ def _parts_of_one_step(place: PlaceToMend, node: ast.For) -> bool:
 def _keyed(place: PlaceToMend, node: ast.For | ast.comprehension) -> bool:
     """The items are keys, of what the loop goes over or of something else."""
     whole, target = ast.unparse(node.iter), ast.unparse(node.target)
-    counted = isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) == "range"
     inside = [part for body in node.body for part in ast.walk(body)] if isinstance(node, ast.For) else []
-    if not counted and any(isinstance(n, ast.Subscript) and ast.unparse(n.slice) == target for n in inside):
+    if not is_range(node.iter) and any(
+        isinstance(n, ast.Subscript) and ast.unparse(n.slice) == target for n in inside
+    ):
         return True
     for part in place.module.nodes:
         if (

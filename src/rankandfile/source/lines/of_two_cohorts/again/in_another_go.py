@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -52,7 +51,7 @@ def _of_handler(
     return FoundLine(
         place,
         handler.lineno,
-        without_comment(place.module.lines[handler.lineno - 1].strip()),
+        place.module.code_at(handler.lineno),
         best.reason if best is not None and best.reason.source == "exception" else None,
         divergence,
         kind="caught",

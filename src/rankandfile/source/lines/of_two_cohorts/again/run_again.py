@@ -15,7 +15,6 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.syntax import spans
-from rankandfile.source.files.text import without_comment
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import CallPath, Frame, Stop, first_unlike
 from rankandfile.source.lines.conditions_between import conditions_of
@@ -89,7 +88,7 @@ def _found(
     place: SourcePlace,
     decorator: ast.expr,
 ) -> FoundLine:
-    text = without_comment(place.module.lines[decorator.lineno - 1].strip())
+    text = place.module.code_at(decorator.lineno)
     story = f"Its decorator ran {place.function.name} once more on {ranks_in_words(divergence.culprit)}."
     reason = _raised_in(search, place, path[depth], len(path) - 1 == depth)
     at = place_in(place.function, decorator.lineno)
