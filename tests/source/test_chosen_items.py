@@ -691,7 +691,7 @@ def test_a_cut_share_comes_before_a_handler_that_may_never_be_asked() -> None:
     assert verdict.cause != "swallowed_exception"
 
 
-def in_a_circle(run: Run) -> Verdict:
+def in_a_circle(run: Run, cause: str = "order_inversion", kind: str = "cycle") -> Verdict:
     """Two ranks wait for each other in the first call of each, from one line."""
     op, ((function, file, line), *_) = run.calls[0][0]
     cohorts = [
@@ -702,8 +702,8 @@ def in_a_circle(run: Run) -> Verdict:
         for rank in (0, 1)
     ]
     verdict = structs.replace(
-        verdict_of(run, 1, "order_inversion"),
-        divergence=Divergence(group="0", seq=1, kind="cycle", cohorts=cohorts),
+        verdict_of(run, 1, cause),
+        divergence=Divergence(group="0", seq=1, kind=kind, cohorts=cohorts),
     )
     return locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
 
@@ -728,12 +728,21 @@ def main():
 """
 
 
-@pytest.mark.parametrize("names", ["names = order(tables)", "names = list(order(tables))"])
+@pytest.mark.parametrize(
+    "names", ["names = order(tables)", "names = list(order(tables))", "names = order(tables)[:2]"]
+)
 def test_a_key_by_which_a_function_sorts_what_a_loop_goes_over(names: str) -> None:
     for key, found in (("-SEEN[dist.get_rank()][name]", True), ("(len(name), name)", False)):
         run = play(2, train=SORTED.format(key=key, names=names))
         told = in_a_circle(run)
         assert (place(told.location) == run.marked) is found
+
+
+def test_calls_in_an_order_of_ones_own_meet_with_other_arguments() -> None:
+    program = SORTED.format(key="-SEEN[dist.get_rank()][name]", names="names = order(tables)")
+    run = play(2, train=program.replace("mine[name], group=name", "None"))
+    told = in_a_circle(run, "size_mismatch", "argument")
+    assert (place(told.location), told.cause) == (run.marked, "order_inversion")
 
 
 READY = """

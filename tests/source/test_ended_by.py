@@ -88,6 +88,11 @@ OWN = (
     )
 )
 
+GUARDED = OWN.replace(
+    "    if engine.output != engine.output:  # <-\n        engine.terminate()",
+    "    if engine.output == engine.output:  # <-\n        return\n    engine.terminate()",
+)
+
 
 def ended(program: str) -> tuple[Verdict, tuple[str, int] | None]:
     engine = f'import sys\n{ENGINE}\n\nsys.modules["ignite.engine"] = sys.modules[__name__]\n'
@@ -99,7 +104,9 @@ def ended(program: str) -> tuple[Verdict, tuple[str, int] | None]:
     return found, run.marked if "# <-" in program else None
 
 
-@pytest.mark.parametrize("program", [TRAIN, OWN], ids=["of the framework", "of the user"])
+@pytest.mark.parametrize(
+    "program", [TRAIN, OWN, GUARDED], ids=["of the framework", "of the user", "behind a return"]
+)
 def test_the_one_handler_that_may_have_ended_the_loop_is_the_line(program: str) -> None:
     verdict, marked = ended(program)
     assert place(verdict.location) == marked

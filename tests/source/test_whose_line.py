@@ -294,6 +294,19 @@ def test_the_line_is_the_users(name: str) -> None:
     assert "site-packages" not in verdict.sentence
 
 
+@pytest.mark.parametrize(("items", "named"), [(8, [2]), (7, [])], ids=["one had fewer", "one had more"])
+def test_who_had_no_batch_left_in_a_frameworks_loop_is_named_if_no_more_than_the_others(
+    items: int, named: list[int]
+) -> None:
+    run = play(
+        **{LIGHTNING: FRAMEWORK, "stream": STREAM, "train": SHARE.replace("range(8)", f"range({items})")}
+    )
+    nobody = replace(verdict_of(run, 2 if named else 0), culprits=[])
+    found = locate(case_of(run), diagnosis_of(nobody), tree(run.files)).verdicts[0]
+    assert [culprit.rank for culprit in found.culprits] == named
+    assert (found.cause == "uneven_inputs") == bool(named)
+
+
 def test_a_flag_is_told_with_what_stores_it() -> None:
     verdict = located(play(**PROGRAMS["a flag of the trainer"]), culprit=1)
     assert "Lightning stops training upon `trainer.should_stop`, as rank 1 alone did" in verdict.sentence

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from .ledger import Evidence, Note
 from .ranks import format_ranks
+from .snapshots import SHOWS
 from .sources import SourceFile
 from .tables import TABLES, empty
 from .work import WORK, Work
@@ -66,6 +67,28 @@ class Case(Struct, frozen=True, kw_only=True, dict=True):
         """Ranks that left a dump which enters the case (even one without calls)."""
         ranks: list[int] = self.dumps_used["rank"].drop_nulls().unique().sort().to_list()
         return ranks
+
+    @cached_property
+    def unlooked(self) -> pl.DataFrame:
+        """Of ranks that nobody looked at, and that left no record of calls: the first call that their watchdogs gave up
+        on, as the snapshot of where it was made."""
+        shows = pl.col("shows").cast(pl.String)
+        seen = self.snapshots.filter(shows.is_in(["now", "died"]))["rank"]
+        better = pl.concat([seen, self.calls["rank"].cast(seen.dtype)]).unique()
+        alone = (shows == "issued") & pl.col("rank").is_not_null() & ~pl.col("rank").is_in(better.implode())
+        told = self.snapshots.filter(alone).sort("at_ns", "file", "line", nulls_last=True)
+        return told.unique("rank", keep="first", maintain_order=True)
+
+    @cached_property
+    def looks(self) -> pl.DataFrame:
+        """The snapshots, by which a rank that nobody looked at stands where its watchdog's call was made: it has not
+        come past that call, wherever its host is."""
+        if not self.unlooked.height:
+            return self.snapshots
+        here = self.unlooked.select("file", "line", stands=pl.lit(True))
+        rows = self.snapshots.join(here, on=["file", "line"], how="left", maintain_order="left")
+        shows = pl.when(pl.col("stands")).then(pl.lit("now")).otherwise(pl.col("shows").cast(pl.String))
+        return rows.with_columns(shows=shows.cast(SHOWS)).drop("stands")
 
     @cached_property
     def compared_lines(self) -> list[dict[str, Any]]:

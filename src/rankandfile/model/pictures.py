@@ -136,7 +136,7 @@ class StackGroup(Struct):
 
 
 class StackTree(Struct):
-    taken_from: Literal["stacks", "calls", "nothing"] = "nothing"
+    taken_from: Literal["stacks", "watchdogs", "calls", "nothing"] = "nothing"
     """stacks: somebody looked at the processes. calls: where the calls were made that did not end."""
     nodes: list[StackNode] = msgspec.field(default_factory=list)
     groups: list[StackGroup] = msgspec.field(default_factory=list)

@@ -17,6 +17,7 @@ from .words import UNICODE, Signs, base_name, place_text, plain, short
 
 _TAKEN = {
     "stacks": "where each rank was when its stack was taken last",
+    "watchdogs": "no stack was taken: where each rank made the call that its watchdog gave up on",
     "calls": "no stack was taken: where the oldest call of each rank that did not end was made",
     "nothing": "no stack was taken, and no call that did not end has one",
 }

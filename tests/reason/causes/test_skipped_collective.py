@@ -164,6 +164,18 @@ def test_the_last_call_that_both_made_was_made_from_an_arm_of_each_ones_own() ->
     )
 
 
+def test_what_is_called_on_the_way_out_of_a_with_is_behind_its_body() -> None:
+    """torch's Join answers there for ranks that have no batch left, while others are in the lines below the `with`."""
+    leaves, main = ("study", "/workspace/t.py", 37), ("main", "/workspace/t.py", 56)
+    out = ("__exit__", "/usr/lib/python3.11/contextlib.py", 586)
+    inside = [("round", "/workspace/r.py", 11), ("study", "/workspace/t.py", 40), main]
+    case = Witnesses(Case()).stack(0, [("round", "/workspace/r.py", 20), *inside[1:]], inside).case
+    case = Witnesses(case).stack(1, [out, leaves, main], [("enter", "/workspace/r.py", 3), leaves, main]).case
+    before, now, due, entering = case.stacks["stack"].to_list()
+    assert relation(case, [before], due, now) == "unknown"
+    assert relation(case, [before], entering, now) != "unknown"
+
+
 def test_who_is_out_of_the_function_of_two_calls_has_left_it() -> None:
     log, main = ("log", "/workspace/t.py", 25), ("main", "/workspace/t.py", 46)
     later, share = ("log", "/workspace/t.py", 26), ("share", "/workspace/s.py", 7)

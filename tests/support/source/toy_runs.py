@@ -230,7 +230,7 @@ def verdict_of(run: Run, culprit: int, cause: str = "skipped_collective", made: 
     ours, theirs = run.calls[others[0]], run.calls[culprit]
     pairs = zip(ours, theirs, strict=False)
     at = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
-    cohorts = [_cohort(others, others[0], ours, at), _cohort([culprit], culprit, theirs, at)]
+    cohorts = [cohort(others, others[0], ours, at), cohort([culprit], culprit, theirs, at)]
     return Verdict(
         hang=True,
         cause=cause,
@@ -243,7 +243,7 @@ def verdict_of(run: Run, culprit: int, cause: str = "skipped_collective", made: 
     )
 
 
-def _cohort(ranks: list[int], rank: int, calls: list[tuple[str, Frames]], at: int) -> Cohort:
+def cohort(ranks: list[int], rank: int, calls: list[tuple[str, Frames]], at: int) -> Cohort:
     if at >= len(calls):
         return Cohort(ranks=format_ranks(ranks))
     op, way = calls[at]

@@ -27,7 +27,7 @@ def called_in(case: Case, stack: int) -> set[str]:
 
 def last_seen(case: Case) -> dict[int, int]:
     """Rank -> the stack of its main thread when someone looked last."""
-    shown = case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
+    shown = case.looks.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
     return dict(shown.sort("ordinal").select("rank", "stack").drop_nulls().iter_rows())
 
 

@@ -18,9 +18,19 @@ from rankandfile.model.case import Case
 Relation = Literal["left", "before", "after", "end", "behind", "unknown"]
 """end: behind the last call of the loop's body so far: at the end of the body, or after the loop. behind: the same
 where all calls so far came by one way, which lies before it: most likely after the loop."""
-Frame = tuple[str, str, int]
+_LEAVES = ("__exit__", "__aexit__")
+
+
+class Frame(NamedTuple):
+    function: str
+    file: str
+    line: int
+    leaving: bool
+    """At a `with`, on the way out of it: behind the lines of its body, whatever its own line is."""
+
+
 Stack = list[Frame]
-"""Function, file and line of each frame that is not torch's own, outermost first."""
+"""The frames that are not torch's own, outermost first."""
 
 
 def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int | None) -> Relation:
@@ -30,7 +40,7 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
     """
     ours, theirs = stack_of(case, expected), stack_of(case, came)
     depth = _divergence_depth(ours, theirs)
-    if depth is None or not _one_function(ours[depth], theirs[depth]):
+    if depth is None or not _in_order(ours[depth], theirs[depth]):
         return "unknown"
     again = False
     for nth, number in enumerate(earlier):
@@ -46,7 +56,7 @@ def relation(case: Case, earlier: Iterable[int], expected: int | None, came: int
             # In the middle of a loop's body nothing but an exception leaves the loop: then it only came too early.
             begins = _one_function(before[at], ours[at]) and before[at][2] > ours[at][2]
             return "left" if begins else "after"
-        if at < depth or not _one_function(before[at], ours[at]):
+        if at < depth or not _in_order(before[at], ours[at]):
             return "unknown"
         if not nth and before[depth][2] == theirs[depth][2] and _one_function(before[depth], theirs[depth]):
             return _inside(before, theirs)
@@ -72,13 +82,18 @@ def _one_function(one: Frame, other: Frame) -> bool:
     return len(names) == 1 and (files[0] == files[1] or files[1].endswith("/" + files[0]))
 
 
+def _in_order(one: Frame, other: Frame) -> bool:
+    """The order of their lines is that in which the function comes to them."""
+    return _one_function(one, other) and not (one.leaving or other.leaving)
+
+
 def has_left(case: Case, before: int | None, expected: int | None, came: int | None) -> bool:
     """Whether who stands at `came` is out of the function that made two calls, `expected` at a later line of it."""
     first, second, now = (stack_of(case, number) for number in (before, expected, came))
     inner, outer = _divergence_depth(first, second), _divergence_depth(second, now)
     if inner is None or outer is None or outer >= inner or not _one_function(second[outer], now[outer]):
         return False
-    return _one_function(first[inner], second[inner]) and first[inner][2] < second[inner][2]
+    return _in_order(first[inner], second[inner]) and first[inner].line < second[inner].line
 
 
 def lines_of_one_function(*stacks: Stack) -> tuple[int, ...] | None:
@@ -86,7 +101,7 @@ def lines_of_one_function(*stacks: Stack) -> tuple[int, ...] | None:
     first, *others = stacks
     depths = {_divergence_depth(first, other) for other in others}
     depth = depths.pop()
-    if depths or depth is None or not all(_one_function(first[depth], other[depth]) for other in others):
+    if depths or depth is None or not all(_in_order(first[depth], other[depth]) for other in others):
         return None
     return tuple(stack[depth][2] for stack in stacks)
 
@@ -124,7 +139,7 @@ def _inside(before: Stack, came: Stack) -> Relation:
     """Both are on one line of the loop's body: in what that calls, a later line than that of the last call is of that
     round, and an earlier one of the next."""
     at = _divergence_depth(before, came)
-    if at is None or not _one_function(before[at], came[at]):
+    if at is None or not _in_order(before[at], came[at]):
         return "unknown"
     return "before" if came[at][2] > before[at][2] else "after"
 
@@ -143,8 +158,8 @@ def diverging_lines(case: Case, one: int | None, other: int | None) -> Diverging
     depth = _divergence_depth(ours, theirs)
     if depth is None or not _one_function(ours[depth], theirs[depth]):
         return None
-    function, file, line = ours[depth]
-    return DivergingLines(function, file, (line, theirs[depth][2]))
+    here = ours[depth]
+    return DivergingLines(here.function, here.file, (here.line, theirs[depth].line))
 
 
 def stack_of(case: Case, number: int | None) -> Stack:
@@ -159,4 +174,9 @@ def stack_of(case: Case, number: int | None) -> Stack:
         row["frame"]: row for row in case.frames.filter(pl.col("frame").is_in(frames)).iter_rows(named=True)
     }
     ordered = [known[f] for f in reversed(frames) if f in known]
-    return [(row["function"], row["file"], row["line"]) for row in ordered if not row["is_torch"]]
+    inner = [str(row["function"]).rsplit(".", 1)[-1] for row in ordered[1:]]
+    return [
+        Frame(row["function"], row["file"], row["line"], called in _LEAVES)
+        for row, called in zip(ordered, [*inner, ""], strict=True)
+        if not row["is_torch"]
+    ]

@@ -28,7 +28,7 @@ def read_alone(facts: WaitFacts, found: DivergencePoint) -> DivergencePoint | No
     due = found.expected
     if found.kind not in ("skipped", "substituted") or due is None or not found.culprits:
         return None
-    names = ((function.rsplit(".", 1)[-1], file) for function, file, _ in stack_of(facts.case, due["stack"]))
+    names = ((f.function.rsplit(".", 1)[-1], f.file) for f in stack_of(facts.case, due["stack"]))
     if not any(name == read and fnmatch(file, where) for name, file in names for read, where in _READ):
         return None
     return replace(

@@ -40,8 +40,7 @@ def in_thread(facts: WaitFacts, row: lookup.Row | None) -> InThread | None:
     at = lookup.frame(facts.case, outermost)
     if at is None or not _BEGINS.search(str(at["file"])):
         return None
-    function, file, line = own[0]
-    begins = Location(file=file, line=line, function=function)
+    begins = Location(file=own[0].file, line=own[0].line, function=own[0].function)
     return InThread(begins=begins, call=lookup.location_of(facts, row) or begins)
 
 

@@ -160,8 +160,8 @@ def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
         sentence=told(
             waiting(
                 in_calls(facts, call),
-                f"; {most}, {share} did not come and {wait} for nobody. Either {few} made a call too many, or {most} "
-                f"{are} held up.",
+                f"; {most}, {share} did not come, and {wait} in no recorded call. Either {few} made a call too many, "
+                f"or {most} {are} held up.",
             )
         ),
         location=lookup.location_of(facts, row),
@@ -171,5 +171,14 @@ def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
             perhaps(cause, words, ranks, decided_by="the stacks of both, or the source at the call")
             for cause, words, ranks in sides
         ),
-        missing=(Missing(what=f"the stacks of {most}", how="py-spy dump --pid PID while it hangs"),),
+        missing=(_stacks_or_source(facts, wait_end.ranks),),
     )
+
+
+def _stacks_or_source(facts: Facts, ranks: tuple[int, ...]) -> Missing:
+    unseen = tuple(rank for rank in ranks if rank not in facts.hosts)
+    if unseen:
+        return Missing(
+            what=f"the stacks of {ranks_words(unseen)}", how="py-spy dump --pid PID while it hangs"
+        )
+    return Missing(what="the program's source", how="--src DIR: which condition leads to each place")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 import polars as pl
 
@@ -24,9 +25,11 @@ def stack_tree(facts: Facts, diagnosis: Diagnosis, ranks: Collection[int] | None
     """Of the last snapshot of each rank, or of some; where nobody took any, of the calls that did not end."""
     case, roles = facts.case, Roles(diagnosis)
     asked = pl.lit(True) if ranks is None else pl.col("rank").is_in(list(ranks))
-    taken = last_of_each_rank(telling(case.snapshots, case.stacks, case.frames)).filter(asked)
+    taken = last_of_each_rank(telling(case.looks, case.stacks, case.frames)).filter(asked)
     if taken.height:
-        return _drawn("stacks", merge(taken, case.stacks, case.frames), roles)
+        # Where it stood is another thing than where its host was.
+        looked = bool({*taken["rank"]} - {*case.unlooked["rank"]})
+        return _drawn("stacks" if looked else "watchdogs", merge(taken, case.stacks, case.frames), roles)
     calls = facts.call_table.calls.filter(pl.col("open") & pl.col("stack").is_not_null() & asked)
     oldest = calls.sort("rank", "record").unique("rank", keep="first", maintain_order=True)
     if oldest.height:
@@ -34,7 +37,7 @@ def stack_tree(facts: Facts, diagnosis: Diagnosis, ranks: Collection[int] | None
     return StackTree()
 
 
-def _drawn(taken_from: str, tree: Merged, roles: Roles) -> StackTree:
+def _drawn(taken_from: Literal["stacks", "watchdogs", "calls"], tree: Merged, roles: Roles) -> StackTree:
     nodes: list[StackNode] = []
     left_out = 0
     # Breadth first: what is cut where there is too much is the innermost frames of the smallest branches.
@@ -53,13 +56,13 @@ def _drawn(taken_from: str, tree: Merged, roles: Roles) -> StackTree:
         )  # fmt: skip
     groups = [
         StackGroup(
-            ranks=format_ranks(cohort.ranks), says=cohort.words if taken_from == "stacks" else "",
+            ranks=format_ranks(cohort.ranks), says=cohort.words if taken_from != "calls" else "",
             stack=[(place.function, place.file, place.line or 0) for place in cohort.places[:64]],
         )
         for cohort in tree.cohorts[:_MOST_GROUPS]
     ]  # fmt: skip
     return StackTree(
-        taken_from="stacks" if taken_from == "stacks" else "calls",
+        taken_from=taken_from,
         nodes=nodes,
         groups=groups,
         left_out=left_out,

@@ -75,7 +75,7 @@ class Stand(Struct, frozen=True):
 
 def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
     """Rank -> where its host is, by the last stack that tells it."""
-    rows = telling(case.snapshots, case.stacks, case.frames)
+    rows = telling(case.looks, case.stacks, case.frames)
     if not rows.height:
         return {}
     rows = rows.join(

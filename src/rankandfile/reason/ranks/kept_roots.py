@@ -112,7 +112,7 @@ def _still_running(facts: Facts, row: lookup.Row, stack: int) -> set[str]:
     if lines is None or min(lines[1:]) <= lines[0]:
         return set()
     depth = next(at for at, (one, other) in enumerate(zip(made, now, strict=False)) if one[2] != other[2])
-    return {short_function(name) for name, _, _ in made[: depth + 1]}
+    return {short_function(frame.function) for frame in made[: depth + 1]}
 
 
 def _always_in_turn(stacks: list[int | None], first: int, second: int) -> bool:

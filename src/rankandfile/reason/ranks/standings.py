@@ -61,10 +61,13 @@ def standings(facts: Facts) -> tuple[list[Standing], list[Note]]:
     silent: list[int] = []
     ways: Ways = {}
     by_nccl = _by_nccl(facts) if not facts.call_table.calls.height else {}
+    unlooked = {*facts.case.unlooked["rank"]}
     for rank in range(world_of(facts)):
         told = (
             _ended(facts, rank)
             or _of_calls(facts, rank, ways)
+            # A watchdog that gave the stack says more: the call itself, and its number.
+            or (rank in unlooked and _of_log(facts, rank))
             or _of_stack(facts, rank)
             or _of_log(facts, rank)
             or by_nccl.get(rank)
@@ -191,8 +194,10 @@ def _of_log(facts: Facts, rank: int) -> _Told | None:
     if report is not None:
         op = contract_of(report.op).op if report.op else None
         group, ids = report.desc or report.group, [report.evidence]
-        what = f"in {op or report.op or 'a call'} #{report.seq}{of_group(group)}"
-        standing = Standing(ranks="", state="waits", what=what, told_by="log", evidence=ids)
+        here = f", {at(report.site)}" if report.site is not None else ""
+        what = f"in {op or report.op or 'a call'} #{report.seq}{of_group(group)}{here}"
+        place = location_of(report.site)
+        standing = Standing(ranks="", state="waits", what=what, told_by="log", location=place, evidence=ids)
         return _Told(standing, InCall(ranks=str(rank), group=group, seq=report.seq, op=op, evidence=ids))
     waited = accounts.waited_in_vain.get(rank)
     if waited is not None and rank not in accounts.raised:

@@ -24,6 +24,7 @@ from rankandfile.source.culprits.by_few import (
     who_added_otherwise,
     who_asked_for_it,
     who_came_alone,
+    who_had_fewer,
     who_is_odd,
     who_left_a_loop,
     who_left_a_message_out,
@@ -93,6 +94,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         odd := who_is_odd(verdict, found, divergence, left_the_usual(divergence, paths))
     ):
         return odd
+    if found.kind == "share" and divergence.exact and (fewer := who_had_fewer(found, divergence)):
+        return fewer
     if found.kind not in _KINDS:
         return None
     suspects = tuple(one.rank for one in verdict.suspects)

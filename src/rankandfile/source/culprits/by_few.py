@@ -60,6 +60,19 @@ def who_ran_out(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) 
     )
 
 
+def who_had_fewer(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+    """The side that had no batch left in a framework's loop, as its way shows; if they are no more than the others."""
+    ended = next((side for side in sides(divergence) if side.members == found.singled), None)
+    if ended is None or len(ended.members) > len(divergence.other_than(ended).members) or _RAN_OUT.off:
+        return None
+    return NamedByCode(
+        ranks=ended.members,
+        doing=f"had no batch left, as it seems, of what is shared out at {found.at}",
+        sentence=f"By the ways they took, the data of {ranks_in_words(ended)} were over first.",
+        cause="uneven_inputs",
+    )
+
+
 def _few_of_many(found: FoundLine, divergence: CodeDivergence) -> tuple[Side, Side] | None:
     """The two sides, where one is at most half of the other and what is each one's own decided."""
     few, many = sorted(sides(divergence), key=lambda side: len(side.members))

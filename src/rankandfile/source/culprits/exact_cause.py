@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import ancestors, dotted, is_range, spans
 from rankandfile.source.lines.call_paths import Stop, first_unlike
@@ -207,7 +208,8 @@ def _on_a_miss(found: FoundLine) -> str | None:
 
 
 def _shown(cause: str, found: FoundLine) -> str | None:
-    if cause == "undetermined":
+    if cause == "undetermined" or CAUSES[cause].family == "arguments":
+        # Calls in another order meet with other arguments, too.
         return "order_inversion" if own_order(found) else None
     if (
         cause not in _PATHS | {"early_exit", "rank_conditional"}

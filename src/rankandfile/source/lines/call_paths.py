@@ -100,7 +100,7 @@ class CallPaths:
     def _seen_in(self, rank: int, op: str) -> CallPath:
         """Where its program's own thread stands, if that is in a call of this name."""
         shown = (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "main")
-        rows = self.case.snapshots.filter(shown).sort("ordinal")
+        rows = self.case.looks.filter(shown).sort("ordinal")
         frames = self.case.stacks.filter(pl.col("stack").is_in(rows["stack"].tail(1).to_list()))["frames"]
         within = self.case.frames.filter(
             pl.col("frame").is_in(frames.explode().to_list()) & pl.col("is_torch")
@@ -143,7 +143,7 @@ class CallPaths:
 
     def seen(self) -> list[int]:
         """Ranks whose stacks someone took."""
-        looked = self.case.snapshots.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
+        looked = self.case.looks.filter((pl.col("shows") == "now") & (pl.col("role") == "main"))
         ranks: list[int] = looked["rank"].drop_nulls().unique().sort().to_list()
         return ranks
 
@@ -155,7 +155,7 @@ class CallPaths:
         )
         inside = case.stacks.select("stack", pl.col("frames").alias("frame")).explode("frame")
         stacks = inside.join(theirs, on="frame", how="semi")["stack"].unique()
-        ranks = {*case.snapshots.filter(pl.col("stack").is_in(stacks.implode()))["rank"]}
+        ranks = {*case.looks.filter(pl.col("stack").is_in(stacks.implode()))["rank"]}
         return [rank for rank in self.seen() if rank in ranks]
 
     def now(self, rank: int) -> CallPath:
@@ -164,7 +164,7 @@ class CallPaths:
 
     def workers(self, rank: int) -> list[CallPath]:
         """Where the data-loading processes of this rank were when someone looked."""
-        rows = self.case.snapshots.filter(
+        rows = self.case.looks.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "worker")
         )
         return [
@@ -173,7 +173,7 @@ class CallPaths:
 
     def others(self, rank: int) -> list[CallPath]:
         """Where the threads were that the program itself started."""
-        rows = self.case.snapshots.filter(
+        rows = self.case.looks.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "other")
         )
         return [
@@ -183,14 +183,14 @@ class CallPaths:
     def whole(self, rank: int, role: str) -> list[CallPath]:
         """All frames of the rank's threads of that role, libraries' too, at each look, the last one first."""
         shown = (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == role)
-        rows = self.case.snapshots.filter(shown).sort("ordinal", descending=True)
+        rows = self.case.looks.filter(shown).sort("ordinal", descending=True)
         stacks = rows["stack"].drop_nulls().unique(maintain_order=True).to_list()
         found = {stack: tuple(map(_frame, frames)) for stack, frames in self._rows(stacks)}
         return [found[stack] for stack in stacks if stack in found]
 
     def waits_for_worker(self, rank: int) -> bool:
         """Its main thread waits for what a data-loading process makes, as torch's own frames tell."""
-        rows = self.case.snapshots.filter(
+        rows = self.case.looks.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == "now") & (pl.col("role") == "main")
         )
         stacks = self.case.stacks.filter(pl.col("stack").is_in(rows["stack"].drop_nulls().to_list()))
@@ -200,7 +200,7 @@ class CallPaths:
 
     def raised(self, rank: int) -> list[tuple[CallPath, str]]:
         """Where exceptions of this rank came from, the latest last, with what they said."""
-        rows = self.case.snapshots.filter(
+        rows = self.case.looks.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == "raised") & (pl.col("role") != "server")
         )
         return [
@@ -209,7 +209,7 @@ class CallPaths:
         ]
 
     def _shown(self, rank: int, shows: str) -> CallPath:
-        rows = self.case.snapshots.filter(
+        rows = self.case.looks.filter(
             (pl.col("rank") == rank) & (pl.col("shows") == shows) & (pl.col("role") == "main")
         )
         for row in rows.sort("ordinal", descending=True).iter_rows(named=True):

@@ -29,7 +29,7 @@ _MOST = 4_000
 def code_read(search: Search) -> CodeRead:
     """Of the frames of every stack that somebody took; a line of a file that is not what ran says nothing."""
     case, places = search.case, search.places
-    seen = case.snapshots.filter(pl.col("shows").is_in(["now", "died"]) & pl.col("stack").is_not_null())
+    seen = case.looks.filter(pl.col("shows").is_in(["now", "died"]) & pl.col("stack").is_not_null())
     frames = (
         case.stacks.join(seen.select("stack").unique(), on="stack", how="semi")
         .select(pl.col("frames").alias("frame"))

@@ -139,7 +139,9 @@ def decisions(
             )
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
             if supposed <= MOST_IN_SIGHT and not (condition.kind == "for" and branching.rounds > 1):
-                weight = (supposed, nth, distance)
+                # What cannot have led some of a cohort leaves open how those came to be where the others are.
+                of_some = len(normal) < len(sides.normal) or len(culprit) < len(sides.culprit)
+                weight = (supposed, of_some, nth, distance)
                 alone = proved is not None and _each(
                     normal, culprit, condition, place.function, sides, outcomes
                 )

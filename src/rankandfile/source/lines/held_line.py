@@ -43,7 +43,7 @@ def standing(places: SourcePlaces, paths: CallPaths, rank: int) -> Standing | No
 
 def _polling(place: SourcePlace) -> Standing:
     """A pause in a `while` is not what holds the rank: the test of the loop is."""
-    for node in sorted(_around(place), key=lambda node: -node.lineno):
+    for node in sorted(around(place), key=lambda node: -node.lineno):
         if not isinstance(node, ast.While) or isinstance(node.test, ast.Constant) or ends_itself(node):
             continue
         if _pauses(node, place):
@@ -63,7 +63,7 @@ def ends_itself(loop: ast.While) -> bool:
     return bool(tested & changed)
 
 
-def _around(place: SourcePlace) -> list[ast.stmt]:
+def around(place: SourcePlace) -> list[ast.stmt]:
     return [
         node
         for node in place.function.nodes

@@ -94,6 +94,8 @@ def _sorted_before(program: Program, function: Function, items: ast.expr) -> Ori
                 place = place_in(where, value.lineno)
                 return Origin(place, value.lineno, where.module.line_at(value.lineno), reason)
             values.append((where, value.args[0], depth + 1))
+        elif isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+            values.append((where, value.value, depth + 1))
         elif isinstance(value, ast.Call) and called_name(value) in _KEEP_THE_ORDER and value.args:
             values.append((where, value.args[0], depth + 1))
         elif isinstance(value, ast.Call):

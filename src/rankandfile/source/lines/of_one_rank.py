@@ -16,6 +16,7 @@ from .held_line import innermost, standing
 from .program_exit import deadline_of, exit_of
 from .threads.handed_on import way_before
 from .threads.inherited_lock import inherited_lock
+from .threads.next_item import next_item
 
 
 def held(search: Search, rank: int) -> FoundLine | None:
@@ -23,7 +24,7 @@ def held(search: Search, rank: int) -> FoundLine | None:
     found = standing(search.places, search.paths, rank)
     if found is None:
         return _waits_for_worker(search, rank)
-    waits = awaited_line(search, rank, found.place)
+    waits = awaited_line(search, rank, found.place) or next_item(search, rank, found.place)
     return waits or FoundLine(found.place, found.line, found.condition, kind="held")
 
 

@@ -110,7 +110,7 @@ def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
         return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({found.at}).", _because(found)]))
     if found.kind == "loop":
         return _because(found)
-    if found.kind in ("awaits", "begun", "exited", "inherited", "inside"):
+    if found.kind in ("awaits", "begun", "exited", "inherited", "inside", "next_item"):
         return found.story
     if found.kind == "held" and found.condition:
         return f"It stays in `{_short(found)}` ({found.at})."

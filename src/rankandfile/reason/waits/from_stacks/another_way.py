@@ -46,6 +46,8 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     parted = parting(of.cohorts)
     if parted is None or not parted.usual or _in_a_smaller_group(of, parted):
         return None
+    if _are_past_it(of, parted):
+        return None
     odd = ranks_of(parted.odd)
     if spinning and (spinning & set(odd) or not _unlike(parted)):
         return None
@@ -137,6 +139,15 @@ def _in_a_smaller_group(of: WhereAllStand, parted: Parting) -> bool:
         for those, open_ in ((parted.odd, False), (parted.usual, True))
         for rank in ranks_of(those)
     )
+
+
+def _are_past_it(of: WhereAllStand, parted: Parting) -> bool:
+    """By their watchdogs' numbers the odd ones have been in the call in which all others wait, as its root may: those
+    do not wait for them."""
+    odd, others = ranks_of(parted.odd), ranks_of(parted.usual)
+    if not of.numbers.keys() >= {*odd, *others}:
+        return False
+    return min(of.numbers[rank] for rank in odd) > max(of.numbers[rank] for rank in others)
 
 
 def _perhaps_at_work(spinning: list[int]) -> str:

@@ -18,12 +18,13 @@ def divergence_of(of: WhereAllStand, places: tuple[Standing, ...]) -> Divergence
         for one in places
         for call in (_call(of, one),)
     ]
+    numbers = [_number(of, one) for one in places]
     if sum(cohort.call is not None for cohort in cohorts) < min(2, len(cohorts)):
         return None
     ranks = format_ranks([*of.stands, *of.unseen])
     return Divergence(
         group=f"default_pg [{ranks}]" if of.one_group else "not told by stacks",
-        seq=None,
+        seq=None if None in numbers else min(number for number in numbers if number is not None),
         kind="substituted",
         cohorts=cohorts,
         exact=False,
@@ -38,11 +39,18 @@ def _call(of: WhereAllStand, cohort: Standing) -> Call | None:
         return None
     return Call(
         op=op,
+        seq=_number(of, cohort),
         file=stand.location.file,
         line=stand.location.line,
         function=stand.location.function,
         evidence=list(stand.evidence[:1]),
     )
+
+
+def _number(of: WhereAllStand, cohort: Standing) -> int | None:
+    """That of the call which the watchdogs of all of them gave up on."""
+    numbers = {of.numbers.get(rank) for rank in cohort.ranks}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def _waited_for(of: WhereAllStand, cohort: Standing) -> str | None:

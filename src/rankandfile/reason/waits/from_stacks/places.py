@@ -58,7 +58,7 @@ class Cohort(Struct, frozen=True):
 
 def cohorts(facts: RankFacts, ranks: Mapping[int, Stand]) -> list[Cohort]:
     """The places of these ranks, those of most ranks first."""
-    rows = telling(facts.case.snapshots, facts.case.stacks, facts.case.frames)
+    rows = telling(facts.case.looks, facts.case.stacks, facts.case.frames)
     last = last_of_each_rank(rows).filter(pl.col("rank").is_in(list(ranks)))
     mains = _mains(facts, last)
     wanted = {*last["stack"].to_list(), *mains.values()}
@@ -92,7 +92,7 @@ def cohorts(facts: RankFacts, ranks: Mapping[int, Stand]) -> list[Cohort]:
 def _mains(facts: RankFacts, last: pl.DataFrame) -> dict[int, int]:
     """Of ranks whose autograd thread tells what they do: where the program's own thread started that."""
     there = last.filter(pl.col("role") == "autograd").select("rank", "file", "ordinal")
-    main = facts.case.snapshots.filter((pl.col("role") == "main") & pl.col("stack").is_not_null())
+    main = facts.case.looks.filter((pl.col("role") == "main") & pl.col("stack").is_not_null())
     return dict(main.join(there, on=["rank", "file", "ordinal"]).select("rank", "stack").iter_rows())
 
 

@@ -75,4 +75,15 @@ def _open_cause(of: WhereAllStand, parted: Parting | None) -> str:
         return "undetermined"
     kinds = {kind_of(cohort.stand) for cohort in (*parted.odd, *parted.usual)}
     known_kinds = all(known(cohort.stand) for cohort in (*parted.odd, *parted.usual))
-    return "different_collective" if len(kinds) > 1 and known_kinds else "undetermined"
+    parts_ways = len(kinds) > 1 and known_kinds and not _each_at_its_number(of, parted)
+    return "different_collective" if parts_ways else "undetermined"
+
+
+def _each_at_its_number(of: WhereAllStand, parted: Parting) -> bool:
+    """By the watchdogs' numbers those in calls of one kind wait in one call, and the others in another: some are only
+    further on than the rest."""
+    kinds = {of.numbers.get(r): kind_of(c.stand) for c in (*parted.odd, *parted.usual) for r in c.ranks}
+    alike = all(
+        kinds[of.numbers.get(r)] == kind_of(c.stand) for c in (*parted.odd, *parted.usual) for r in c.ranks
+    )
+    return None not in kinds and len(kinds) > 1 and alike

@@ -165,6 +165,14 @@ class WhereAllStand(Struct, frozen=True, dict=True):
         return few and not any(_SEVERAL_GROUPS.search(name) for name in names)
 
     @cached_property
+    def numbers(self) -> dict[int, int]:
+        """Rank -> the number of the call that its watchdog gave up on, where all gave up on calls of one group."""
+        told = [report for report in self.facts.accounts.reports if report.seq is not None]
+        if len({report.group for report in told}) != 1:
+            return {}
+        return {r.rank: r.seq for r in sorted(told, key=lambda r: -(r.seq or 0)) if r.seq is not None}
+
+    @cached_property
     def at_several_numbers(self) -> bool:
         """Whether their watchdogs gave up on calls of several numbers in one group: on one line, that is at other
         turns of a loop, or after another row of calls."""

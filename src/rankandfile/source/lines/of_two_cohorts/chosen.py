@@ -61,7 +61,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         # Of an argument that nothing makes differ, items that came in another order may be the cause; that ranks go
         # over other items, as over their own data, is no news there.
         came_so = ordered is not None and ordered.reason is not None and ordered.reason.source in ORDERS
-        return ordered if came_so else given
+        tells = given is not None and (reason is None or reason.level != "uniform")
+        return ordered if ordered is not None and (came_so or not tells) else given
     if same is None and verdict.cause == "root_mismatch" and verdict.divergence is not None:
         # Who is done with the call has gone on from it: where it stands now is no other way to it.
         return of_those_inside(search, verdict, found) or together(search, verdict)
@@ -197,7 +198,7 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
             every = alike if len({(d.branching.frame.file, d.condition.line) for d in alike}) == 1 else []
         if not every:
             continue
-        nearest = [d for d in every if d.weight[:2] == every[0].weight[:2]]
+        nearest = [d for d in every if d.weight[:3] == every[0].weight[:3]]
         if len({d.condition.line for d in nearest}) == 1:
             return decided(search, nearest[0], divergence)
         if _kept_by_one(search, every):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
+from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.lines.call_paths import CallPath, CallPaths
@@ -32,7 +33,7 @@ def divergences(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
         found = list(_pairs(paths, witnesses, guilty, True))
     if not cohorts:
         found = list(_awaited(paths, verdict)) or list(_looked_at(paths))
-        found = found or list(same_round(paths, verdict))
+        found = found or list(same_round(paths, verdict)) or list(_seen_apart(paths, verdict))
     yield from sorted(found, key=lambda divergence: not (divergence.before and divergence.exact))
 
 
@@ -107,6 +108,19 @@ def _looked_at(paths: CallPaths) -> Iterator[CodeDivergence]:
             found = compare(paths, one, other, False)
             if found is not None and _late(paths, found):
                 yield found
+
+
+def _seen_apart(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
+    """Whoever is named for the way it went, against the others: by where they were seen, as nobody's call tells it."""
+    culprits = {culprit.rank for culprit in verdict.culprits}
+    if not culprits or CAUSES[verdict.cause].family != "paths":
+        return
+    seen: dict[tuple[bool, CallPath], list[int]] = {}
+    for rank in paths.seen()[:_MOST_SEEN]:
+        seen.setdefault((rank in culprits, paths.now(rank)), []).append(rank)
+    guilty = [Cohort(ranks=format_ranks(ranks)) for (odd, path), ranks in seen.items() if path and odd]
+    normal = sorted((ranks for (odd, path), ranks in seen.items() if path and not odd), key=lambda r: -len(r))
+    yield from _pairs(paths, [Cohort(ranks=format_ranks(ranks)) for ranks in normal], guilty, True)
 
 
 def _late(paths: CallPaths, found: CodeDivergence) -> bool:

@@ -22,6 +22,7 @@ from rankandfile.source.dependence.frame import Frame as InFunction
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.reason import UNKNOWN, Reason
 from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.flow import deciding
 from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
@@ -148,15 +149,14 @@ def _reason(ender: Ender) -> Reason:
 
 
 def _upon(search: Search, site: Site) -> Entry | None:
-    """The innermost test around the call that can differ, or the call where there is none; None where all are the same
-    on all ranks."""
-    uniform = False
-    for outer in ancestors(site.function.module, site.call):
-        if outer is site.function.node:
-            break
-        if isinstance(outer, ast.If):
-            reason = search.why(site.function, outer.test)
-            if reason.level != "uniform":
-                return Entry(site.function, outer.lineno, outer.test, reason, True)
-            uniform = True
-    return None if uniform else Entry(site.function, site.call.lineno, site.call, UNKNOWN, False)
+    """The nearest test that leads to the call, or past it, and can differ, or the call where there is none; None where
+    all are the same on all ranks."""
+    tests = [
+        one for one in deciding(site.function, site.call.lineno, "end") if isinstance(one.node, ast.expr)
+    ]
+    tests = [one for one in tests if one.kind != "call"]
+    for test in tests:
+        reason = search.why(site.function, test)
+        if reason.level != "uniform" and isinstance(test.node, ast.expr):
+            return Entry(site.function, test.line, test.node, reason, True)
+    return None if tests else Entry(site.function, site.call.lineno, site.call, UNKNOWN, False)

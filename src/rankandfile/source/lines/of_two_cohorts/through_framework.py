@@ -128,7 +128,7 @@ def _share(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             ended, goes_on = (other, one) if inside else (one, other)
             # The ways alone show it: no record tells how many batches there were.
             story = f"As it seems, {ranks_in_words(ended)} had no batch left where {ranks_in_words(goes_on)} had one."
-            return replace(at(entry, divergence, "share"), story=story)
+            return replace(at(entry, divergence, "share"), story=story, singled=ended.members)
     return None
 
 
