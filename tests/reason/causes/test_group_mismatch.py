@@ -32,6 +32,25 @@ def test_the_same_line_on_another_group() -> None:
     assert "mesh_dp" in verdict.sentence and "mesh_tp" in verdict.sentence
 
 
+@pytest.mark.parametrize(("alike", "named"), [(True, [3]), (False, [])], ids=["all others", "nobody else"])
+def test_of_two_ranks_the_one_whose_call_all_others_make_on_groups_of_another_kind(
+    alike: bool, named: list[int]
+) -> None:
+    """Replicas of two: nothing says which of the two sides is the usual one, but for the ranks of the other groups."""
+    groups = {"tp0": [0, 1], "tp1": [2, 3], "dp0": [0, 2], "dp1": [1, 3]}
+
+    def steps(rank: int) -> list[Step]:
+        tp, dp = f"tp{rank // 2}", f"dp{rank % 2}"
+        usual = loop([Call(dp, "reduce", 64, "optim.py:20"), Call(dp, "broadcast", 64, "optim.py:27")], 5)
+        new = [Call(dp if rank == 3 else tp, "all_reduce", 8, "optim.py:18")] if alike or rank == 3 else []
+        return [*usual, *new, Call(dp, "reduce", 64, "optim.py:20")]
+
+    descs = {name: f"mesh_{name[:2]}" for name in groups}
+    programs = {rank: steps(rank) for rank in range(4)}
+    verdict = best(case_of(Job({WORLD: list(range(4)), **groups}, programs, descs=descs, backend="gloo")))
+    assert (verdict.cause == "group_mismatch", blamed(verdict) if alike else []) == (alike, named)
+
+
 def stage(rank: int, norm_over: str | None) -> list[Step]:
     """A first stage reduces three weights over its replicas, a later one two: as many calls as it has weights."""
     replicas, tied = f"dp{rank % 3}", "tied"

@@ -67,7 +67,9 @@ _BY_FAR = 3
 @finder(precedence=20)
 def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     p = find_divergence(facts, wait_end)
-    if p is None or not p.culprits:
+    if p is not None and not p.culprits:
+        p = _of_two_sides(facts, p)
+    if p is None:
         return None
     p = _made_elsewhere(facts, p) or p
     if p.came is None or p.came["site"] is None:
@@ -96,6 +98,21 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         instead_of="rank_conditional",
         contradicted_by="a branch on which the call belongs to that group",
     )
+
+
+def _of_two_sides(facts: Facts, p: DivergencePoint) -> DivergencePoint | None:
+    """Where nothing says which side diverged: the one whose call more ranks than these make on groups of another kind,
+    and nobody else on one of this kind."""
+    if p.kind != "substituted" or p.came is None or p.expected is None:
+        return None
+    turned = replace(p, culprits=p.normal, normal=p.other, other=p.normal, came=p.expected, expected=p.came)
+    sides = [(replace(p, culprits=p.other), p.came), (turned, p.expected)]
+    found = [
+        side
+        for side, made in sides
+        if made["site"] is not None and len(_used_by_others(facts, made, side.culprits)) > len(side.culprits)
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 @finder(precedence=22)
