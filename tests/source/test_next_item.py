@@ -89,7 +89,7 @@ def test_the_loop_that_does_not_end_is_named(tmp_path: Path, rollout: str, furth
     found = told(tmp_path, thread, rollout=rollout)
     assert found.location is not None
     assert (found.location.file, found.location.line) == ("rollout.py", 15 + further)
-    assert "a thread of its own puts into `self.ready` (rollout.py:12)" in found.sentence
+    assert f"a thread of its own puts into `self.ready` (rollout.py:{12 + further})" in found.sentence
 
 
 @pytest.mark.parametrize("thread", ["    put (queue.py:140)", "    sleep (level.py:5)"])

@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import ast
 
-from rankandfile.model.causes import CAUSES
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import ancestors, dotted, is_range, spans
 from rankandfile.source.lines.call_paths import Stop, first_unlike
@@ -74,6 +73,7 @@ _THINGS = Heuristic(
     "one thing more in the code", "a loop over things with a name went to one that the others do not have"
 )
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
+_OF_TENSORS = ("size_mismatch", "dtype_mismatch", "split_mismatch")
 _CALLS = {"extra": "extra_collective", "skipped": "skipped_collective"}
 _WITHIN = ("inside", "logged", "put_off")
 _MISSED = ("KeyError", "IndexError", "LookupError")
@@ -208,7 +208,7 @@ def _on_a_miss(found: FoundLine) -> str | None:
 
 
 def _shown(cause: str, found: FoundLine) -> str | None:
-    if cause == "undetermined" or CAUSES[cause].family == "arguments":
+    if cause == "undetermined" or cause in _OF_TENSORS:
         # Calls in another order meet with other arguments, too.
         return "order_inversion" if own_order(found) else None
     if (

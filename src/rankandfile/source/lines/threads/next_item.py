@@ -19,14 +19,15 @@ from rankandfile.source.program.places import SourcePlace
 def next_item(search: Search, rank: int, waits: SourcePlace) -> FoundLine | None:
     """Where the one thread is held that makes what the rank waits for at this place."""
     asked = {_last(queue) for queue in _called(waits, "get", here=True)} - {""}
-    found: dict[tuple[str, int], tuple[str, list[SourcePlace]]] = {}
+    found: dict[tuple[str, int], tuple[ast.expr, list[SourcePlace]]] = {}
     for path in search.paths.others(rank) if asked else ():
         way = [place for frame in path if (place := search.places.find(frame)) is not None and place.known]
         if not way or any(_last(queue) in asked for queue in _called(way[-1], "put", here=True)):
             # It has an item, and is about to hand it over.
             continue
         for depth, puts in enumerate(way):
-            if queue := next((text(q) for q in _called(puts, "put") if _last(q) in asked), ""):
+            queue = next((one for one in _called(puts, "put") if _last(one) in asked), None)
+            if queue is not None:
                 found[way[-1].path, way[-1].line] = (queue, way[depth:])
     if len(found) != 1:
         return None
@@ -36,8 +37,8 @@ def next_item(search: Search, rank: int, waits: SourcePlace) -> FoundLine | None
     line = loop.lineno if loop is not None else made.line
     shown = made.module.line_at(line)
     story = (
-        f"It waits for what a thread of its own puts into `{queue}` ({way[0].at(way[0].line)}); that thread was in "
-        f"`{shown}` ({made.at(line)}), at work on the next."
+        f"It waits for what a thread of its own puts into `{text(queue)}` ({way[0].at(queue.lineno)}); that thread "
+        f"was in `{shown}` ({made.at(line)}), at work on the next."
     )
     return FoundLine(made, line, shown if loop is not None else None, kind="next_item", story=story)
 
