@@ -273,3 +273,39 @@ def test_ranks_that_go_because_the_job_is_being_ended_are_no_finding(tmp_path: P
         duty.look(seen)
         time.sleep(0.1)
     assert [one.kind for one in response.findings] == ["missing"] * (not ending)
+
+
+def test_the_job_is_ended_also_where_nothing_more_is_told_and_that_is_recorded_once_it_was(
+    tmp_path: Path,
+) -> None:
+    ranks, said, ended_for = job(tmp_path, 3), list[str](), list[str]()
+    steps(ranks, 2)
+    response = SimpleNamespace(
+        verdict=None, findings=[], nodes=None, cases=[], busy=True, ending=False, ended=False, newest=tmp_path,
+        also=lambda _: None, ends=ended_for.append, begin=lambda noticed: None,
+    )  # fmt: skip
+    stall = SimpleNamespace(told=False, still=lambda now: 9.0)
+    now = time.time()
+    slow = [
+        Finding(id=f"b{n}", kind="behind", certainty="likely", words=f"{n} is late", since=now, time=now)
+        for n in range(5)
+    ]
+    wrong = Finding(id="d", kind="desync", certainty="certain", words="ranks disagree", since=now, time=now)
+    duty = Duty(
+        DutyWishes(enforce=True, abort=True), cast(Response, response), cast(Stall, stall), said.append
+    )
+    found = iter([[*slow, wrong]])
+    duty.sentinel = cast(Sentinel, SimpleNamespace(look=lambda _: next(found, []), ranks=duty.sentinel.ranks))
+
+    def action() -> str:
+        return next(one.action for one in response.findings if one.id == "d")
+
+    duty.look(look(tmp_path))
+    assert len(said) == 5 and action() == ""
+    response.busy = False
+    duty.look(look(tmp_path))
+    assert ended_for == ["ranks disagree"] and action() == ""
+    response.busy = response.ended = True
+    duty.look(look(tmp_path))
+    assert action() == "ended the job"
+    assert "ended the job" in (tmp_path / "watch.json").read_text()
