@@ -15,10 +15,12 @@ from rankandfile.capture.response import Response
 from rankandfile.capture.sentinel.digests import digest
 from rankandfile.capture.sentinel.duty import Duty, DutyWishes
 from rankandfile.capture.sentinel.sentinel import Sentinel
+from rankandfile.capture.sentinel.telling import group_name
 from rankandfile.capture.sentinel.tree import apart, merged, rows_of
 from rankandfile.capture.watch.rings import look
 from rankandfile.capture.watch.stall import Stall
-from rankandfile.model.digest import Finding, Job, Report, as_json, packed, read
+from rankandfile.model.digest import Finding, Group, Job, Report, as_json, packed, read
+from rankandfile.model.ranks import format_ranks
 
 
 def steps(ranks: list[Recorded], count: int, first: int = 0) -> None:
@@ -309,3 +311,9 @@ def test_the_job_is_ended_also_where_nothing_more_is_told_and_that_is_recorded_o
     duty.look(look(tmp_path))
     assert action() == "ended the job"
     assert "ended the job" in (tmp_path / "watch.json").read_text()
+
+
+def test_a_group_of_a_fleet_is_told_in_a_few_words() -> None:
+    members = format_ranks(range(0, 8192, 8))
+    told = Group(id="g", name="7", description="data_parallel", size=1024, members=members)
+    assert group_name(told) == "group data_parallel [0,8,...,8184]"
