@@ -277,8 +277,7 @@ def fleet(rounds: int, url: str | None) -> list[str]:
         f"a hundred calls a second in each group; rounds are a second apart. A rank that parted was known at the top, "
         f"by its number and with the interval of the call, with the first round after it, {once:.1f} s later by the "
         f"simulated clock; from ring to top a round takes {way:.1f} s of real time, all tiers in one process. "
-        f"{memory:.0f} MB for all of them."
-        + (_of_redis(left, rounds) if left.place is not None else ""),
+        f"{memory:.0f} MB for all of them." + (_of_redis(left, rounds) if left.place is not None else ""),
         "",
         "| tier | how many | reads, each second | time of a processor, each second |",
         "| --- | ---: | ---: | ---: |",
