@@ -277,32 +277,39 @@ def test_ranks_that_go_because_the_job_is_being_ended_are_no_finding(tmp_path: P
     assert [one.kind for one in response.findings] == ["missing"] * (not ending)
 
 
-def test_the_job_is_ended_also_where_nothing_more_is_told_and_that_is_recorded_once_it_was(
-    tmp_path: Path,
-) -> None:
-    ranks, said, ended_for = job(tmp_path, 3), list[str](), list[str]()
-    steps(ranks, 2)
+def told_by_a_duty(
+    folder: Path, *found: Finding, **wishes: bool
+) -> tuple[Duty, SimpleNamespace, list[str], list[str]]:
+    """A duty whose first look finds these, of a job that stands still; what it answers with, says, and ends it for."""
+    said, ended_for = list[str](), list[str]()
+    steps(job(folder, 3), 2)
     response = SimpleNamespace(
-        verdict=None, findings=[], nodes=None, cases=[], busy=True, ending=False, ended=False, newest=tmp_path,
+        verdict=None, findings=[], nodes=None, cases=[], busy=True, ending=False, ended=False, newest=folder,
         also=lambda _: None, ends=ended_for.append, begin=lambda noticed: None,
     )  # fmt: skip
     stall = SimpleNamespace(told=False, still=lambda now: 9.0)
-    now = time.time()
+    duty = Duty(DutyWishes(**wishes), cast(Response, response), cast(Stall, stall), said.append)
+    looks = iter([found])
+    duty.sentinel = cast(Sentinel, SimpleNamespace(look=lambda _: next(looks, ()), ranks=duty.sentinel.ranks))
+    duty.look(look(folder))
+    return duty, response, said, ended_for
+
+
+WRONG = Finding(id="d", kind="desync", certainty="certain", words="ranks disagree", since=1.0, time=2.0)
+
+
+def test_the_job_is_ended_also_where_nothing_more_is_told_and_that_is_recorded_once_it_was(
+    tmp_path: Path,
+) -> None:
     slow = [
-        Finding(id=f"b{n}", kind="behind", certainty="likely", words=f"{n} is late", since=now, time=now)
+        Finding(id=f"b{n}", kind="behind", certainty="likely", words=f"{n} is late", since=1.0, time=2.0)
         for n in range(5)
     ]
-    wrong = Finding(id="d", kind="desync", certainty="certain", words="ranks disagree", since=now, time=now)
-    duty = Duty(
-        DutyWishes(enforce=True, abort=True), cast(Response, response), cast(Stall, stall), said.append
-    )
-    found = iter([[*slow, wrong]])
-    duty.sentinel = cast(Sentinel, SimpleNamespace(look=lambda _: next(found, []), ranks=duty.sentinel.ranks))
+    duty, response, said, ended_for = told_by_a_duty(tmp_path, *slow, WRONG, enforce=True, abort=True)
 
     def action() -> str:
         return next(one.action for one in response.findings if one.id == "d")
 
-    duty.look(look(tmp_path))
     assert len(said) == 5 and action() == ""
     response.busy = False
     duty.look(look(tmp_path))
@@ -311,6 +318,11 @@ def test_the_job_is_ended_also_where_nothing_more_is_told_and_that_is_recorded_o
     duty.look(look(tmp_path))
     assert action() == "ended the job"
     assert "ended the job" in (tmp_path / "watch.json").read_text()
+
+
+def test_what_this_node_and_all_nodes_together_find_is_told_once(tmp_path: Path) -> None:
+    _, response, said, _ = told_by_a_duty(tmp_path, WRONG, WRONG)
+    assert said == ["ranks disagree (certain)"] and len(response.findings) == 1
 
 
 def test_a_group_of_a_fleet_is_told_in_a_few_words() -> None:

@@ -208,6 +208,8 @@ class Duty:
             posting.finish()
 
     def _tell(self, finding: Finding, now: float) -> None:
+        if any(one.id == finding.id and one.over == finding.over for one in self._response.findings):
+            return  # this node has found it in the second in which all nodes together did
         known = {
             (one.kind, one.group): one.id for one in self._response.findings if one.group and not one.over
         }
