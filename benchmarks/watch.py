@@ -2,11 +2,13 @@
 
 `--jobs`: real programs of two to four ranks over gloo with timeouts of ten minutes, each of which goes wrong on one
 rank, and its healthy twin. The wrong call is stamped by the program itself; what is measured is the time until the
-line of `raf run`, and whether it names the right rank and both places. Some part in sends and receives. Healthy
+line of `raf run`, and whether that names the rank that went wrong and both places. It accuses nobody where ranks wait
+for each other: then the rank is one of those that it names. Some part in sends and receives. Healthy
 programs, many of legal asymmetries among them, must get no line at all.
 
 `--fleet`: digests of 100,000 simulated ranks in four families of 512 groups, once a second through the tree of ranks,
-nodes, racks and the job. One rank parts; how long until the top knows, and what each tier costs. With `--redis`, what
+nodes, racks and the job. One rank parts; with which round the top
+knows, by a clock that is simulated, and what each tier costs, which is measured. With `--redis`, what
 one tier leaves the next one reads in a Redis, started here.
 """
 
@@ -66,8 +68,10 @@ def jobs(names: list[str], seconds: float) -> list[str]:
         f"told: median {statistics.median(quick or [0]):.1f} s, 95 % "
         f"within {at_95:.1f} s. Lines about healthy twins and about legal differences, {seconds:.0f} s each on four "
         f"ranks: {sum(line is not None for line in noise)}.",
+        "Where ranks wait for each other (`order` and most of the last six), the line accuses nobody, and names rank 1 "
+        "among them.",
         "",
-        "| program | ranks | after the wrong call | right rank and both places |",
+        "| program | ranks | after the wrong call | names that rank and both places |",
         "| --- | ---: | ---: | --- |",
         *table,
     ]
@@ -271,9 +275,9 @@ def fleet(rounds: int, url: str | None) -> list[str]:
     return [
         f"`python benchmarks/watch.py --fleet{option}`: {RANKS:,} ranks, {FAMILIES} families of {GROUPS} groups, "
         f"a hundred calls a second in each group; rounds are a second apart. A rank that parted was known at the top, "
-        f"by its number and with the interval of the call, with the first round {once:.1f} s after it; from ring to "
-        f"top a round takes {way:.1f} s. {memory:.0f} MB for all tiers together."
-        + (_of_redis(left, rounds) if left.place is not None else ""),
+        f"by its number and with the interval of the call, with the first round after it, {once:.1f} s later by the "
+        f"simulated clock; from ring to top a round takes {way:.1f} s of real time, all tiers in one process. "
+        f"{memory:.0f} MB for all of them." + (_of_redis(left, rounds) if left.place is not None else ""),
         "",
         "| tier | how many | reads, each second | time of a processor, each second |",
         "| --- | ---: | ---: | ---: |",

@@ -3,9 +3,11 @@ opened blind sets in which ranks took different paths, each run once under `raf 
 
     tar xf first-contact/round-10a.tar.xz && python benchmarks/watched_sets.py round-10a
 
-Prints a line for each program: how long after the first call that is wrong it was told, whether the rank is the right
-one, and whether both call paths are told. A program whose ranks part where no collective is compared (sends and
-receives, a rank that stands still) has no such line; the verdict of the case tells it, later.
+Prints a line for each program: how long after the first call that the finding counts to it was told (the truth of a set
+has no times: where the finding takes a later call for the first wrong one, this is too short), whether it accuses none
+but ranks that are at fault by the truth, and whether both call paths are told. A program whose ranks part where no
+collective is compared (sends and receives, a rank that stands still) has no such line; the verdict of the case tells
+it, later.
 """
 
 from __future__ import annotations
@@ -76,14 +78,14 @@ def main() -> None:
             done.append(told(incident, found))
         one = done[-1]
         after = f"{one.after_s:.2f} s" if one.after_s is not None else "not told"
-        print(f"{one.name}: {after}{', right rank' * one.right}{', both paths' * one.paths}", flush=True)
+        print(f"{one.name}: {after}{', right ranks' * one.right}{', both paths' * one.paths}", flush=True)
     times = sorted(one.after_s for one in done if one.after_s is not None)
     if times:
         within = times[min(int(0.95 * len(times)), len(times) - 1)]
         print(
             f"{len(done)} programs: {len(times)} told while they ran, median {statistics.median(times):.2f} s, 95 % "
-            f"within {within:.2f} s after the first wrong call; {sum(one.right for one in done)} name none but right "
-            f"ranks, {sum(one.paths for one in done)} both paths"
+            f"within {within:.2f} s after the first call that they count to it; {sum(one.right for one in done)} "
+            f"accuse somebody, and none but who is at fault, {sum(one.paths for one in done)} both paths"
         )
 
 

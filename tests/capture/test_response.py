@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tarfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,8 +11,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from support.capture.waiting import until
 
 from rankandfile.capture.diagnose import Answer, diagnose
+from rankandfile.capture.meet.nodes import Nodes
+from rankandfile.capture.meet.shared_folder import SharedFolder
 from rankandfile.capture.response import Response
 from rankandfile.capture.watch.rings import Seen
 from rankandfile.capture.watch.stall import Stall
@@ -276,4 +280,63 @@ def test_a_job_that_ends_after_its_verdict_is_not_judged_again(tmp_path: Path) -
     watch.stands()
     watch.response.end(-15)
     assert watch.said[-1] == "the job ended with -15; the verdict above stands"
+    assert watch.case.judged == 1
+
+
+def two_nodes(folder: Path) -> list[Watch]:
+    """Of one job that goes on, and they know of each other."""
+    watches = []
+    for number in range(2):
+        (folder / str(number)).mkdir()
+        watch = Watch(folder / str(number), "report", HEALTHY)
+        evidence = watch.case.folder / "evidence"
+        watch.case.meanwhile = lambda at=evidence, n=number: [  # type: ignore[misc]
+            at.mkdir(parents=True), (at / f"of-node-{n}").write_text("rings")
+        ]  # fmt: skip
+        watch.response.nodes = Nodes(
+            lambda: SharedFolder(folder / "meet"), watch.said.append, (number,), time.time()
+        )
+        watches.append(watch)
+    one, other = (cast(Nodes, watch.response.nodes) for watch in watches)
+    until(lambda: one.own in other.others() and other.own in one.others())
+    return watches
+
+
+def test_of_a_job_that_goes_on_the_evidence_of_all_nodes_comes_to_the_one_that_asks(tmp_path: Path) -> None:
+    """Also where it is not the lowest one, which speaks about hangs."""
+    first, second = two_nodes(tmp_path)
+    try:
+        told: list[Path] = []
+        second.response.keep("ranks disagree: call 7", told.append)
+        nodes = cast(Nodes, first.response.nodes)
+        until(lambda: nodes.called)
+        first.response.answer()
+        first.wait()
+        second.wait()
+        assert told == second.response.cases == [second.case.folder]
+        with tarfile.open(second.case.folder / "evidence" / "handed-in-0.tar.gz") as handed_in:
+            assert handed_in.getnames() == ["of-node-0"]
+        assert (first.case.judged, second.case.judged) == (0, 1)
+        (line,) = first.said
+        assert "ranks disagree: call 7; case there: " in line and str(second.case.folder) in line
+        assert not nodes.called and not first.job.ended and not second.job.ended
+        # A stall is another matter: the lowest node speaks again.
+        nodes.raise_alarm()
+        assert nodes.speaker() == nodes.own
+    finally:
+        for watch in (first, second):
+            cast(Nodes, watch.response.nodes).leave(True)
+
+
+def test_the_end_of_a_job_that_was_ended_says_why(tmp_path: Path) -> None:
+    """A diagnosis of what its ranks left on their way out would say something else."""
+    watch = Watch(tmp_path, "report", HEALTHY)
+    watch.response.ends("ranks disagree: call 7")
+    watch.response.keep("ranks disagree: call 7", lambda _: None)
+    watch.wait()
+    assert watch.job.ended and watch.response.ended
+    watch.response.end(1)
+    assert watch.said[-1] == (
+        f"the job ended with 1; raf ended it, because ranks disagree: call 7; case: {watch.case.folder}"
+    )
     assert watch.case.judged == 1

@@ -15,10 +15,12 @@ from rankandfile.capture.response import Response
 from rankandfile.capture.sentinel.digests import digest
 from rankandfile.capture.sentinel.duty import Duty, DutyWishes
 from rankandfile.capture.sentinel.sentinel import Sentinel
+from rankandfile.capture.sentinel.telling import group_name
 from rankandfile.capture.sentinel.tree import apart, merged, rows_of
 from rankandfile.capture.watch.rings import look
 from rankandfile.capture.watch.stall import Stall
-from rankandfile.model.digest import Finding, Job, Report, as_json, packed, read
+from rankandfile.model.digest import Finding, Group, Job, Report, as_json, packed, read
+from rankandfile.model.ranks import format_ranks
 
 
 def steps(ranks: list[Recorded], count: int, first: int = 0) -> None:
@@ -273,3 +275,57 @@ def test_ranks_that_go_because_the_job_is_being_ended_are_no_finding(tmp_path: P
         duty.look(seen)
         time.sleep(0.1)
     assert [one.kind for one in response.findings] == ["missing"] * (not ending)
+
+
+def told_by_a_duty(
+    folder: Path, *found: Finding, **wishes: bool
+) -> tuple[Duty, SimpleNamespace, list[str], list[str]]:
+    """A duty whose first look finds these, of a job that stands still; what it answers with, says, and ends it for."""
+    said, ended_for = list[str](), list[str]()
+    steps(job(folder, 3), 2)
+    response = SimpleNamespace(
+        verdict=None, findings=[], nodes=None, cases=[], busy=True, ending=False, ended=False, newest=folder,
+        also=lambda _: None, ends=ended_for.append, begin=lambda noticed: None,
+    )  # fmt: skip
+    stall = SimpleNamespace(told=False, still=lambda now: 9.0)
+    duty = Duty(DutyWishes(**wishes), cast(Response, response), cast(Stall, stall), said.append)
+    looks = iter([found])
+    duty.sentinel = cast(Sentinel, SimpleNamespace(look=lambda _: next(looks, ()), ranks=duty.sentinel.ranks))
+    duty.look(look(folder))
+    return duty, response, said, ended_for
+
+
+WRONG = Finding(id="d", kind="desync", certainty="certain", words="ranks disagree", since=1.0, time=2.0)
+
+
+def test_the_job_is_ended_also_where_nothing_more_is_told_and_that_is_recorded_once_it_was(
+    tmp_path: Path,
+) -> None:
+    slow = [
+        Finding(id=f"b{n}", kind="behind", certainty="likely", words=f"{n} is late", since=1.0, time=2.0)
+        for n in range(5)
+    ]
+    duty, response, said, ended_for = told_by_a_duty(tmp_path, *slow, WRONG, enforce=True, abort=True)
+
+    def action() -> str:
+        return next(one.action for one in response.findings if one.id == "d")
+
+    assert len(said) == 5 and action() == ""
+    response.busy = False
+    duty.look(look(tmp_path))
+    assert ended_for == ["ranks disagree"] and action() == ""
+    response.busy = response.ended = True
+    duty.look(look(tmp_path))
+    assert action() == "ended the job"
+    assert "ended the job" in (tmp_path / "watch.json").read_text()
+
+
+def test_what_this_node_and_all_nodes_together_find_is_told_once(tmp_path: Path) -> None:
+    _, response, said, _ = told_by_a_duty(tmp_path, WRONG, WRONG)
+    assert said == ["ranks disagree (certain)"] and len(response.findings) == 1
+
+
+def test_a_group_of_a_fleet_is_told_in_a_few_words() -> None:
+    members = format_ranks(range(0, 8192, 8))
+    told = Group(id="g", name="7", description="data_parallel", size=1024, members=members)
+    assert group_name(told) == "group data_parallel [0,8,...,8184]"

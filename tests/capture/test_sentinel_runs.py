@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.capture.watched_jobs import Watched
+
+from rankandfile.lab.ranks import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch, pytest.mark.lab]
 
@@ -45,6 +48,34 @@ def test_wrong_numbers_end_the_job_where_that_is_wanted(tmp_path: Path) -> None:
     assert all(f"[rank {rank}] {told}" in done.stderr for rank in range(3)), done.stderr
     (found,) = json.loads((tmp_path / "case" / "watch.json").read_text())["findings"]
     assert (found["ranks"], found["certainty"], found["action"]) == ("1", "likely", "ended the job")
+
+
+def test_on_every_node_the_ranks_say_why_the_job_is_ended(tmp_path: Path) -> None:
+    """Not only that a peer has closed its connection, which is what they would see of it."""
+    pytest.importorskip("torch")
+    port = free_port()
+    options = ["--no-unicode", "--meet", str(tmp_path / "meet"), "--watch", "enforce", "--on-desync", "abort"]
+    nodes = [
+        Watched(
+            tmp_path / f"at{rank}",
+            [
+                "env", f"RANK={rank}", "WORLD_SIZE=2", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1",
+                "MASTER_ADDR=127.0.0.1", f"MASTER_PORT={port}",
+                sys.executable, str(PROGRAMS / "wrong.py"), "reduction", "0",
+            ],
+            options,
+        )
+        for rank in range(2)
+    ]  # fmt: skip
+    for rank, node in enumerate(nodes):
+        assert node.wait() != 0
+        assert f"[rank {rank}] raf ends this job: ranks disagree: call" in node.err, node.err
+        assert re.search(r"the job ended with -?\d+; raf ended it, because ranks disagree: call", node.err), (
+            node.err
+        )
+        assert "HUNG" not in node.err, node.err
+    kept = [list((node.case / "evidence").glob("handed-in-*")) for node in nodes]
+    assert sorted(map(len, kept)) == [0, 1], "the one that ends it has the evidence of both"
 
 
 def test_what_is_legal_is_not_told(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.ranks import brief_ranks, format_ranks, parse_ranks
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,11 @@ def test_what_is_written_can_be_read(ranks: set[int]) -> None:
 def test_nonsense_is_refused_with_its_own_words(text: str) -> None:
     with pytest.raises(ValueError, match="'"):
         parse_ranks(text)
+
+
+def test_a_long_list_is_told_by_its_step_or_its_beginning() -> None:
+    assert brief_ranks("0-6,8", 80) == "0-6,8"
+    assert brief_ranks(format_ranks(range(0, 8192, 8)), 80) == "0,8,...,8184"
+    told = brief_ranks(format_ranks(n for n in range(999) if n % 7 not in (0, 3)), 20)
+    assert told == "1,2,4-6,8,9,11-13,... (713 ranks)"
+    assert brief_ranks(told, 20) == told

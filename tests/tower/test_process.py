@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.capture.waiting import until
+from support.capture.watched_jobs import Watched
+from support.places import ROOT
 from support.report.browser import watched_at
 from support.tower.fleet import Ranks, desync
 from support.tower.towers import running
@@ -132,8 +135,35 @@ def test_a_finding_appears_on_the_page_that_is_open(tmp_path: Path, browser: Any
             assert seen.complaints == []
 
 
+@pytest.mark.lab
+@pytest.mark.torch
+def test_a_real_job_that_hangs_is_told_of_on_the_page_that_is_open(tmp_path: Path, browser: Any) -> None:
+    """From the ring of a rank that calls something else to the line on the page, with nothing made up between."""
+    pytest.importorskip("torch")
+    programs = ROOT / "benchmarks" / "watching"
+    launch = [sys.executable, str(programs / "launch.py"), "3", str(programs / "wrong.py"), "barrier", "0"]
+    with running(tmp_path / "tower.db") as tower:
+        train = Watched(tmp_path / "at", launch, ["--no-unicode", "--tower", tower.url])
+        try:
+            train.until(lambda: tower.get("/api/v1/jobs")["jobs"])
+            (known,) = tower.get("/api/v1/jobs")["jobs"]
+            with watched_at(browser, f"{tower.url}/jobs/{known['job']}") as seen:
+                seen.page.wait_for_selector(".finding", timeout=120_000)
+                told = seen.page.inner_text("#findings")
+                assert "rank 1 calls barrier at wrong.py:" in told, told
+                assert "ranks 0,2 call all_reduce" in told, told
+                assert seen.complaints == []
+        finally:
+            train.stop()
+
+        def ended() -> bool:
+            return bool(tower.get("/api/v1/jobs")["jobs"][0]["stands"] == "ended")
+
+        until(ended, lambda: str(tower.get("/api/v1/jobs")))
+
+
 def test_the_first_paint_of_a_thousand_ranks_needs_no_second_answer(tmp_path: Path, browser: Any) -> None:
-    """What is painted first is in the page; how long it takes is measured by benchmarks/tower.py."""
+    """What is painted first is in the page. How long that takes is not measured."""
     now = time.time()
     job = Ranks("big", nodes=128, began=now - 100, late={77: 0.5})
     with running(tmp_path / "tower.db") as tower:

@@ -13,17 +13,15 @@ from pathlib import Path
 
 from rankandfile.capture.case import Case
 from rankandfile.capture.diagnose import Answer
+from rankandfile.capture.gathering import Gathering
 from rankandfile.capture.launch.job import Job
 from rankandfile.capture.meet.nodes import Nodes
 from rankandfile.capture.meet.together import Speaks, Told, confer
 from rankandfile.capture.revisions import Revisions, Stands, headline, publish
-from rankandfile.capture.sentinel import findings
+from rankandfile.capture.unreached import Unreached
 from rankandfile.capture.watch import processes
-from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.capture.watch.roster import Roster
 from rankandfile.capture.watch.stall import Stall
-from rankandfile.model.digest import Finding
-from rankandfile.model.ranks import format_ranks
 
 Say = Callable[[str], None]
 _CALLED = "another node has noticed a stall: looking here, too"
@@ -42,12 +40,10 @@ class Response:
         self._slow: Path | None = None
         """The case of a job that was found to be slow, until it moves."""
         self._revisions = Revisions(case, stall, say)
-        self._told_unreached = False
+        self._unreached = Unreached(roster, say)
         self._stalled_calls: int | None = None
-        self.findings: list[Finding] = []
-        """Of the sentinel, so far: they go into every case."""
-        self.cases: list[Path] = []
-        """What was diagnosed so far, and is to be kept."""
+        self._gathering = Gathering(case, roster, say)
+        self.findings, self.cases = self._gathering.findings, self._gathering.cases
         self._ends = ""
         """Why the job is to be ended as soon as it has been looked at."""
         self._ending = False
@@ -61,6 +57,16 @@ class Response:
     def ending(self) -> bool:
         """The job is being ended, by us or by a signal: that ranks go now says nothing of what was wrong."""
         return self._ending or bool(self._job.endings)
+
+    @property
+    def ended(self) -> bool:
+        """The job was ended for what `ends` was told."""
+        return self._ending and bool(self._ends)
+
+    @property
+    def newest(self) -> Path | None:
+        """The case that was made last, diagnosed or not."""
+        return self._gathering.newest
 
     @property
     def hang(self) -> Path | None:
@@ -83,28 +89,49 @@ class Response:
         self._stall.tell(time.monotonic())
         self._start(lambda: self._to_stall(noticed))
 
-    def keep(self, told: Callable[[Path], None]) -> None:
-        """Ranks have parted, and the job goes on: keep the evidence of now."""
-        self._start(lambda: self._keep(told))
+    def answer(self) -> None:
+        """Another node has called: look here too why the job stands still, or hand in what there is if it goes on."""
+        nodes = self.nodes
+        if nodes is not None and nodes.keeper:
+            self._start(lambda: self._keep(nodes.alarm))
+        else:
+            self.begin(noticed=False)
 
-    def _keep(self, told: Callable[[Path], None]) -> None:
-        self._case.knows(self._roster.told)
-        folder = self._case.of_stall(self._roster.now, stacks=False)
-        findings.write(folder, self.findings)
-        self._case.judge(folder, lambda: self._stall.told)
-        self._say(f"evidence of it: {folder}")
-        self.cases.append(folder)
-        told(folder)
+    def keep(self, found: str, told: Callable[[Path], None]) -> None:
+        """Ranks have parted, and the job goes on: keep the evidence of now, of all nodes."""
+        nodes = self.nodes
+        self._start(
+            lambda: told(self._keep(nodes.raise_alarm(goes_on=True) if nodes is not None else 0, found))
+        )
+
+    def _keep(self, alarm: int, found: str = "") -> Path:
+        folder = self._gathering.keep(self.nodes, alarm, found, lambda: self._stall.told)
+        if self.nodes is not None and self._stands is None:
+            self.nodes.listen(False)
+        return folder
 
     def ends(self, why: str) -> None:
-        """The job is to be ended as soon as it has been looked at; empty for what changes nothing."""
-        self._ends = self._ends or why
+        """The job is to be ended as soon as it has been looked at. Its ranks say so now: when the first of them goes,
+        the others fail in their calls, and have nothing to say but that."""
+        if self._ends:
+            return
+        self._ends = why
+        for one in self._roster.seen:
+            if one.lives:
+                processes.write_on(one.pid, f"[rank {one.rank}] raf ends this job: {why}\n")
+
+    def end_with(self, nodes: Nodes) -> None:
+        """Another node ends the job, and keeps the evidence of all."""
+
+        def hand_in() -> None:
+            nodes.hear()
+            if nodes.called:
+                self._keep(nodes.alarm)
+
+        self._start(hand_in)
 
     def _stop(self) -> None:
         self._say("ending the job")
-        for one in self._roster.seen if self._ends else ():
-            if one.lives:
-                processes.write_on(one.pid, f"[rank {one.rank}] raf ends this job: {self._ends}\n")
         self._ending = True
         self._job.end()
 
@@ -138,7 +165,7 @@ class Response:
         except Exception as error:
             self._say(f"the diagnosis failed: {type(error).__name__}: {error}")
 
-    def _start(self, work: Callable[[], None]) -> None:
+    def _start(self, work: Callable[[], object]) -> None:
         def run() -> None:
             try:
                 work()
@@ -158,7 +185,7 @@ class Response:
         elif not idle:
             still = self._stall.still(time.monotonic())
             self._say(f"nothing has moved for {still:.0f} s: looking why")
-        self._tell_unreached()
+        self._unreached.tell()
         hang = self._look_why(idle, calls)
         if not hang:
             self._stall.undecided()
@@ -173,13 +200,11 @@ class Response:
         nodes = self.nodes
         # A node that computes while nobody waits is no reason to stop all others.
         alarm = nodes.raise_alarm() if nodes is not None and not idle else 0
-        self._case.knows(self._roster.told)
-        waited = _waited(self._roster.seen)
+        waited = {one.path: one.waits for one in self._roster.seen if one.lives and one.waits}
         if self._slow is not None:
             shutil.rmtree(self._slow, ignore_errors=True)
             self._slow = None
-        folder = self._case.of_stall(self._roster.now, self._on_hang != "kill")
-        findings.write(folder, self.findings)
+        folder = self._gathering.of_stall(self._on_hang != "kill")
         if idle and nodes is not None and nodes.called:
             # Nobody waits here, but somebody does there, and is not to wait for what is looked for here alone.
             self._say(_CALLED)
@@ -241,12 +266,16 @@ class Response:
         stands = told is not None and (self._ending or roster.calls <= told.calls)
         bad = code != 0 and not interrupted and bool(roster.seen)
         try:
-            self._tell_unreached()
+            self._unreached.tell()
             if not roster.seen and not interrupted:
                 why = roster.unreached.get(-1, "no Python of the job made a process group")
                 self._say(f"nothing was recorded: {why}")
             elif stands and not interrupted:
                 self._say(f"the job ended with {code}; the verdict above stands")
+            elif self.ended and not interrupted:
+                self._say(
+                    f"the job ended with {code}; raf ended it, because {self._ends}; case: {self._gathering.newest}"
+                )
             elif bad or (nodes is not None and not interrupted and nodes.others()):
                 self._tell_the_end(code)
         finally:
@@ -255,23 +284,8 @@ class Response:
             if nodes is not None:
                 nodes.leave(nothing_to_tell=code == 0)
 
-    def _tell_unreached(self) -> None:
-        """Once: which ranks record nothing because of how they were started."""
-        recorded = {one.rank for one in self._roster.seen if one.path != NO_RING}
-        missing = {
-            rank: why for rank, why in self._roster.unreached.items() if rank >= 0 and rank not in recorded
-        }
-        if self._told_unreached or not missing:
-            return
-        self._told_unreached = True
-        for why in sorted(set(missing.values())):
-            ranks = [rank for rank in sorted(missing) if missing[rank] == why]
-            self._say(f"nothing was recorded of rank{'s' * (len(ranks) > 1)} {format_ranks(ranks)}: {why}")
-
     def _tell_the_end(self, code: int) -> None:
-        self._case.knows(self._roster.told)
-        folder = self._case.of_end(self._roster.now, self._roster.calls == self._stalled_calls)
-        findings.write(folder, self.findings)
+        folder = self._gathering.of_end(self._roster.calls == self._stalled_calls)
         nodes = self.nodes
         if nodes is not None and nodes.others():
             said = confer(nodes, folder / "evidence", nodes.alarm, self._say, ended=code)
@@ -283,7 +297,3 @@ class Response:
         self._say(f"the job ended with {code}{'' if verdict else '; no verdict'}; case: {folder}")
         self.cases.append(folder)
         publish(self.nodes, "end", answer, folder)
-
-
-def _waited(seen: list[Seen]) -> dict[Path, int]:
-    return {one.path: one.waits for one in seen if one.lives and one.waits}

@@ -102,10 +102,11 @@ class Revisions:
         return stands if answer.is_hang else None
 
 
-def publish(nodes: Nodes | None, about: str, answer: Answer, folder: Path) -> None:
-    """For the other nodes, which have no case of their own."""
+def publish(nodes: Nodes | None, about: str, answer: Answer, folder: Path, found: str = "") -> None:
+    """For the other nodes, which have no case of their own. `found`: why evidence was kept, of a job that goes on."""
     if nodes is not None and about:
-        verdict = {"node": nodes.word.name, "headline": headline(answer), "hang": answer.is_hang}
+        hang = False if found else answer.is_hang
+        verdict = {"node": nodes.word.name, "headline": found or headline(answer), "hang": hang}
         nodes.publish(about, {**verdict, "case": str(folder.absolute())})
 
 

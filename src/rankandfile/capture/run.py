@@ -138,8 +138,10 @@ class _Watch:
         noticed = self._stall.feed(time.monotonic(), self._roster.seen)
         nodes = self._response.nodes
         called = nodes is not None and nodes.called
-        if (noticed or called) and not self._response.busy:
-            self._response.begin(noticed)
+        if noticed and not self._response.busy:
+            self._response.begin(noticed=True)
+        elif called and not self._response.busy:
+            self._response.answer()
         self._response.go_on()
         if self._duty is not None:
             self._duty.look(self._roster.seen)

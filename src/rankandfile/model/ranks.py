@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
+from itertools import pairwise
 
 #: More ranks than any job has, by far: a number beyond is damage or an attack, and nothing counts up to it.
 MOST_RANKS = 1 << 20
@@ -41,3 +43,15 @@ def parse_ranks(text: str) -> list[int]:
             raise ValueError(f"'{word}' names more ranks than any job has")
         ranks.update(range(low, high + 1))
     return sorted(ranks)
+
+
+@functools.lru_cache(1024)
+def brief_ranks(ranks: str, most: int) -> str:
+    """For people, in so many characters: `0,8,...,8184` where the step is the same all along; else the first ones,
+    and how many there are."""
+    if len(ranks) <= most or "..." in ranks:
+        return ranks
+    numbers = parse_ranks(ranks)
+    if len({after - before for before, after in pairwise(numbers)}) == 1:
+        return f"{numbers[0]},{numbers[1]},...,{numbers[-1]}"
+    return f"{ranks[:most].rpartition(',')[0]},... ({len(numbers):,} ranks)"

@@ -73,6 +73,8 @@ class Nodes:
         """The meeting place is gone: this node is alone."""
         self.alarm = 0
         """The newest one that was raised while we were here."""
+        self.keeper = ""
+        """Who raised it to keep the evidence of a job that goes on; empty where it is about a stall."""
         self._place: MeetingPlace | None = None
         self._others: dict[str, Member] = {}
         self._at_first: int | None = None
@@ -88,12 +90,11 @@ class Nodes:
         try:
             self._place = self.meeting_place()
             self._place.enrol(self.own)
-            self._at_first = self._alarm()
+            self._at_first, _ = self._alarm()
             looked = -LOOK_S
             while not self._over.is_set():
                 self._speak()
-                alarm = self._alarm()
-                self.alarm = alarm if alarm > self._at_first else 0
+                self._heed()
                 if self._listening or self.called or time.monotonic() - looked > LOOK_S:
                     self._listen()
                     looked = time.monotonic()
@@ -112,9 +113,15 @@ class Nodes:
             self.word = replace(self.word, beat=self.word.beat + 1, at=time.time())
             self._where.put(f"{self.own}/word", json.dumps(asdict(self.word)).encode())
 
-    def _alarm(self) -> int:
-        word = self._where.get("alarm") or b"0"
-        return int(word) if word.isdigit() and len(word) < 10 else 0
+    def _alarm(self) -> tuple[int, str]:
+        """Its number, and who keeps evidence."""
+        number, _, keeper = (self._where.get("alarm") or b"0").partition(b" ")
+        known = number.isdigit() and len(number) < 10
+        return (int(number), keeper.decode("utf-8", "replace")) if known else (0, "")
+
+    def _heed(self) -> None:
+        alarm, self.keeper = self._alarm()
+        self.alarm = alarm if self._at_first is not None and alarm > self._at_first else 0
 
     def _listen(self) -> None:
         now = time.monotonic()
@@ -172,6 +179,10 @@ class Nodes:
         there[self.own] = self.word
         return min(there, key=lambda name: (there[name].ranks or (1 << 30,), name))
 
+    def speaker(self) -> str:
+        """Who keeps the evidence of a job that goes on; about a stall, the lowest node that is there."""
+        return self.keeper if self.keeper == self.own or self.alive(self.keeper) else self.first()
+
     def listen(self, closely: bool) -> None:
         """Closely while there is something to decide."""
         self._listening = closely
@@ -182,17 +193,25 @@ class Nodes:
         """Another node has noticed something, and has no answer from here."""
         return self.alarm > self.word.answered
 
-    def raise_alarm(self) -> int:
-        """All nodes are to look; two that notice at once mean the same. The alarm's number, 0 for nobody there."""
+    def hear(self) -> None:
+        """The newest alarm, without waiting for the next beat."""
+        with self._guarded():
+            self._heed()
+
+    def raise_alarm(self, goes_on: bool = False) -> int:
+        """All nodes are to look, or, of a job that goes on, to hand in what they have; two that notice at once mean
+        the same. The alarm's number, 0 for nobody there, and where all are to look at a stall already."""
         if self.lost or not self._ready.wait(LOST_S) or self.lost or self._at_first is None:
             return 0
         self.listen(True)
         with self._guarded():
-            raised, last = self._alarm(), max(self.word.answered, self._at_first)
-            if raised <= last:
-                raised = last + 1
-                self._where.put("alarm", str(raised).encode())
-            self.alarm = raised
+            (raised, keeper), last = self._alarm(), max(self.word.answered, self._at_first)
+            if raised > last and goes_on and not keeper:
+                return 0
+            if raised <= last or (keeper and not goes_on):
+                raised, keeper = max(raised, last) + 1, self.own if goes_on else ""
+                self._where.put("alarm", f"{raised} {keeper}".rstrip().encode())
+            self.alarm, self.keeper = raised, keeper
         return 0 if self.lost else self.alarm
 
     def hand_in(self, evidence: bytes, alarm: int, state: str = "runs", code: int = 0) -> None:

@@ -1,4 +1,7 @@
-"""One verdict for all nodes: everybody hands in what it has, the lowest node that is there speaks."""
+"""One verdict for all nodes: everybody hands in what it has, and one speaks.
+
+That is the lowest node that is there; of a job that goes on, the one that keeps its evidence.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,8 @@ def confer(nodes: Nodes, folder: Path, alarm: int, say: Say, ended: int | None =
         waited = time.monotonic() - began
         if (told := nodes.verdict(about)) is not None:
             return _told(told)
-        first, others = nodes.first(waiting=ended is not None), nodes.others()
+        first = nodes.speaker() if ended is None else nodes.first(waiting=True)
+        others = nodes.others()
         missing = [
             name for name, word in others.items() if nodes.alive(name) and not _is_in(word, alarm, ended)
         ]

@@ -66,6 +66,8 @@ class Duty:
         self._said: list[float] = []
         self._waiting: list[tuple[float, Finding]] = []
         """Told, and not looked into yet, with when."""
+        self._due: list[Finding] = []
+        """The job is being ended for these."""
         self._frozen: Finding | None = None
         self._ends = ""
         """Why the job is ended by us."""
@@ -79,6 +81,7 @@ class Duty:
                     self._tell(finding, now)
         self._beyond(now)
         self._still()
+        self._done()
         self._ask(now)
         if self._posting is not None and now - self._reported >= REPORT_S:
             self._reported = now
@@ -111,12 +114,12 @@ class Duty:
             told = [one.group for one in self._response.findings]
             own = word_of(ranks, self._across.asks, told)
             self._across.own = msgspec.structs.replace(own, ends=self._ends[:4000])
-        acts = self._wishes.enforce and self._wishes.abort and not self._response.busy
-        if acts and self._across.ended and not self._ends:
+        if self._acts and self._across.ended and not self._ends:
             self._ends = self._across.ended
             self._say(f"another node ends the job: {self._ends}")
             self._response.ends(self._ends)
-            self._response.keep(lambda _: None)
+        if self._across.ended and self._ends and not self._response.busy and not self._response.ended:
+            self._response.end_with(nodes)
         while self._across.clocks:
             self._tell(self._across.clocks.popleft(), now)
         while self._across.found:
@@ -142,6 +145,17 @@ class Duty:
                 found, case=f"{os.uname().nodename}:{case.resolve()}"[:4000]
             )
             self._note(self._frozen)
+            with contextlib.suppress(OSError):
+                findings.write(case, self._response.findings)
+
+    def _done(self) -> None:
+        """That the job was ended is told once it was."""
+        if not self._due or not self._response.ended:
+            return
+        for finding in self._due:
+            self._note(msgspec.structs.replace(finding, action="ended the job"))
+        self._due = []
+        if (case := self._response.newest) is not None:
             with contextlib.suppress(OSError):
                 findings.write(case, self._response.findings)
 
@@ -174,6 +188,7 @@ class Duty:
     def end(self, code: int) -> None:
         """The job has ended: perhaps by us, between a verdict and the next look."""
         self._still()
+        self._done()
         if self._posting is not None:
             self._report(self._posting, code)
         self._hand_over()
@@ -193,43 +208,52 @@ class Duty:
             posting.finish()
 
     def _tell(self, finding: Finding, now: float) -> None:
+        if any(one.id == finding.id and one.over == finding.over for one in self._response.findings):
+            return  # this node has found it in the second in which all nodes together did
         known = {
             (one.kind, one.group): one.id for one in self._response.findings if one.group and not one.over
         }
         if known.get((finding.kind, finding.group), finding.id) != finding.id:
             return  # another node's word of it, or what follows from it
-        action = ""
-        if self._wishes.abort and finding.kind == "desync":
-            action = "ended the job" if self._wishes.enforce else "would have ended the job"
-        finding = msgspec.structs.replace(finding, action=action)
+        parted = finding.kind == "desync" and not finding.over
+        if parted and self._wishes.abort and not self._wishes.enforce:
+            finding = msgspec.structs.replace(finding, action="would have ended the job")
         self._note(finding)
+        told = self._tell_line(finding, now)
+        if not finding.over and (told or (parted and self._acts)):
+            self._waiting.append((now, finding))
+
+    def _tell_line(self, finding: Finding, now: float) -> bool:
+        """Whether it was said: no more than `MOST` are, in a while."""
         self._said = [at for at in self._said if now - at < RATE_S]
         if len(self._said) >= MOST:
-            return
+            return False
         self._said.append(now)
-        if finding.over:
-            self._say(finding.words)
-            return
-        self._say(f"{finding.words} ({finding.certainty})")
-        if action and not self._wishes.enforce:
+        self._say(finding.words if finding.over else f"{finding.words} ({finding.certainty})")
+        if finding.action:
             self._say("with --watch enforce the job would be ended now")
-        self._waiting.append((now, finding))
+        return True
+
+    @property
+    def _acts(self) -> bool:
+        return self._wishes.enforce and self._wishes.abort
 
     def _look_into(self, now: float) -> None:
         """At once where the job stands still, as at any that hangs; or when it is clear that it goes on."""
-        if self._stall.told:
-            self._waiting.clear()  # it is being looked at, or was
-        elif self._stall.still(now) >= STILL_S:
-            self._response.begin(noticed=True)
-        elif now - self._waiting[0][0] >= MOVES_S:
-            words = self._waiting[0][1].words
-            told = self._wishes.told
-            self._response.keep(lambda folder: told(words, folder) if told is not None else None)
-        else:
+        due = [one for _, one in self._waiting if one.kind == "desync"] if self._acts else []
+        looked = self._stall.told
+        stands = not looked and self._stall.still(now) >= STILL_S
+        if not looked and not stands and now - self._waiting[0][0] < MOVES_S:
             return
-        ended = next((one.words for _, one in self._waiting if one.action == "ended the job"), "")
-        self._ends = self._ends or ended
-        self._response.ends(ended)
+        if due:
+            self._due += due
+            self._ends = self._ends or due[0].words
+            self._response.ends(self._ends)
+        if stands:
+            self._response.begin(noticed=True)
+        elif due or not looked:
+            words, told = (due[0] if due else self._waiting[0][1]).words, self._wishes.told
+            self._response.keep(words, lambda folder: told(words, folder) if told is not None else None)
         self._waiting.clear()
 
 

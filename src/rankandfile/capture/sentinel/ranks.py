@@ -23,7 +23,7 @@ from rankandfile.capture.sentinel.words import Reading, number_of
 from rankandfile.capture.watch.processes import environment
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.model.digest import Group
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.ranks import brief_ranks, format_ranks
 from rankandfile.wire import layout
 from rankandfile.wire.layout import Record
 
@@ -31,6 +31,8 @@ from rankandfile.wire.layout import Record
 _TOLD = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "WORLD_SIZE")
 #: So many groups the recorder remembers.
 MOST_GROUPS = 10_000
+#: What a report has room for, of the members of a group.
+_MEMBERS = 3_900
 
 
 @dataclass
@@ -164,8 +166,9 @@ class Rank:
             # Members are told in order; where a group has another one, peers are others than they seem.
             self.transfers.blind |= (row[4], self.rank) not in enumerate(members)
             self.told[group] = Group(
-                id=group, name=name, description=description, size=len(members), members=format_ranks(members)
-            )
+                id=group, name=name, description=description, size=len(members),
+                members=brief_ranks(format_ranks(members), _MEMBERS),
+            )  # fmt: skip
         return True
 
     def place(self, record: Record) -> tuple[str, int] | None:

@@ -10,10 +10,12 @@ from rankandfile.capture.sentinel.parting import Parted
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.words import place
 from rankandfile.model.digest import Finding, Frame, Group, Side
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.ranks import brief_ranks, format_ranks
 
 #: Of the sides of a finding, so many are told in its line.
 _TOLD = 3
+#: Of a list of ranks, so many characters.
+LISTED = 80
 
 
 def desync(parted: Parted, group: str, ranks: Mapping[int, Rank], now: float) -> Finding:
@@ -71,7 +73,7 @@ def name_of(group: str, ranks: Mapping[int, Rank]) -> str:
 
 def group_name(told: Group) -> str:
     plain = told.description if told.description not in ("", "undefined") else told.name
-    return f"group {plain} [{told.members}]"
+    return f"group {plain} [{brief_ranks(told.members, LISTED)}]"
 
 
 def _side(side: Side, one: str = "calls", many: str = "call") -> str:
@@ -80,7 +82,7 @@ def _side(side: Side, one: str = "calls", many: str = "call") -> str:
 
 
 def ranks_told(told: str) -> str:
-    return f"rank{'s' if ',' in told or '-' in told else ''} {told}"
+    return f"rank{'s' if ',' in told or '-' in told else ''} {brief_ranks(told, LISTED)}"
 
 
 def id_of(*told: object) -> str:

@@ -8,7 +8,7 @@ from rankandfile.capture.sentinel.late import Late
 from rankandfile.capture.sentinel.piling import Pile
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.standing import not_come
-from rankandfile.capture.sentinel.telling import id_of, name_of, path_of
+from rankandfile.capture.sentinel.telling import id_of, name_of, path_of, ranks_told
 from rankandfile.capture.sentinel.telling_waits import side_of, which
 from rankandfile.capture.sentinel.transfers import Lane
 from rankandfile.capture.sentinel.waits import Open
@@ -103,7 +103,7 @@ def _come(group: str, number: int, ranks: Mapping[int, Rank]) -> str:
     members = next((one.members[group] for one in ranks.values() if group in one.members), ())
     away = not_come(members, group, number, ranks)
     if away:
-        return f"rank{'s' * (len(away) > 1)} {format_ranks(away)} {'have' if len(away) > 1 else 'has'} not come to it"
+        return f"{ranks_told(format_ranks(away))} {'have' if len(away) > 1 else 'has'} not come to it"
     return f"all {'of this node ' * (not set(members) <= ranks.keys())}have come to it"
 
 

@@ -7,6 +7,15 @@ from typing import IO, Protocol
 from rankandfile.capture.in_redis import ADDRESSES as REDIS
 
 
+class Refused(ValueError):
+    """Who answers does not take it, in words for a person."""
+
+    def __init__(self, why: str, for_good: bool) -> None:
+        super().__init__(why)
+        self.for_good = for_good
+        """The same will be refused however often it comes."""
+
+
 class Way(Protocol):
     """Every method raises OSError or ValueError where it did not get there, in words for a person."""
 

@@ -1,5 +1,6 @@
 """What the watcher of a node tells of its ranks, as a document with a schema: see `report`."""
 
+from rankandfile.model.digest.fitted import fitted
 from rankandfile.model.digest.report import (
     LARGEST,
     MODULUS,
@@ -42,6 +43,7 @@ __all__ = [
     "Standing",
     "State",
     "as_json",
+    "fitted",
     "json_schema",
     "packed",
     "read",

@@ -95,7 +95,8 @@ class Group(Struct, frozen=True, kw_only=True, omit_defaults=True):
     description: Word = ""
     size: Count
     members: Line = ""
-    """Global ranks, as `0-6,8`; empty where not known."""
+    """Global ranks, as `0-6,8`; empty where not known. A list that has no room is `0,8,...,8184` where all steps are
+    the same; else its beginning, and how many there are."""
 
 
 class Frame(Struct, frozen=True, array_like=True):
