@@ -1,4 +1,4 @@
-"""Where the time of ``raf diagnose`` goes: processor seconds of each part, with Python's reader of dumps and the native.
+"""Where the time of ``raf diagnose`` goes: processor seconds of each part, with Python's reader and the native one.
 
 In a real run decoding goes on beside the imports, and on all processors. Here the parts come one after the other, so
 that what one takes does not hide in another, and those of a process that decodes count as well.
