@@ -53,7 +53,9 @@ def cut_short(facts: Facts) -> Finding | None:
             f"{told}{more}"
         ),
         culprits=suspects,
-        doing=dict.fromkeys(suspects, "behind the others, by the counters in its dump"),
+        doing=dict.fromkeys(
+            suspects, "had not made the last call of the others, by the counters in its dump"
+        ),
         evidence=tuple(
             dict.fromkeys(
                 [*(i for one in stands[:_MOST_GROUPS] for i in one.evidence), *ids]
