@@ -92,6 +92,15 @@ def test_counters_of_cut_dumps_suspect_no_majority() -> None:
     assert suspected(best(told)) == []
 
 
+def test_a_counter_that_lags_behind_its_own_calls_tells_of_no_open_one() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    told = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), truncated=[1])).counted(0, 12, 11)
+    verdict = best(told.counted(1, 12, 12).counted(2, 11, 11))
+    assert told.case.calls.filter(pl.col("rank") == 0)["seq"].max() == 12
+    assert (verdict.hang, suspected(verdict)) == (None, [])
+    assert "By the counters" not in verdict.sentence
+
+
 def test_a_job_that_ended_well_did_so_whatever_its_files_lost() -> None:
     told = all_cut()
     for rank in range(4):

@@ -75,11 +75,15 @@ def cut_short(facts: Facts) -> Finding | None:
 
 def _by_counters(facts: Facts) -> list[Stands]:
     """Per group in which a call had not ended by somebody's counters; the group with most ranks inside first."""
+    kept = facts.case.calls.filter(~pl.col("is_p2p")).group_by("rank", "group").agg(kept=pl.col("seq").max())
     counted = facts.case.statuses.filter(pl.col("last_enqueued").is_not_null()).sort("group", "rank")
+    counted = counted.join(kept, on=["rank", "group"], how="left", maintain_order="left")
+    # Counters lag: of a call that was kept, its record is the later word, and has it ended.
+    ended_at = pl.max_horizontal("last_completed", "kept").fill_null(-1)
     found = []
     for (group,), rows in counted.group_by("group", maintain_order=True):
         assert isinstance(group, int)
-        is_open = pl.col("last_enqueued") > pl.col("last_completed").fill_null(-1)
+        is_open = pl.col("last_enqueued") > ended_at
         inside, ended = rows.filter(is_open), rows.filter(~is_open)
         if inside.height:
             front = inside["last_enqueued"].max()
