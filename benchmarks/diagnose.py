@@ -1,6 +1,7 @@
 """From files to a verdict: against torch's own analyser, and how time grows with ranks and with calls per rank.
 
-On the same files, in one run: ``raf diagnose`` and ``fr_trace``, each as a whole process tree, Python's start included.
+On the same files, in one run: ``raf diagnose``, with its reader in Python and, where it is built, the native one, and
+``fr_trace``; each as a whole process tree, Python's start included. Which part takes how much of it: `parts.py`.
 
     python benchmarks/diagnose.py --docs docs/performance.md            # everything; fr_trace takes most of the time
     python benchmarks/diagnose.py --only main --ranks 256 --calls 500   # a quick look
@@ -20,6 +21,8 @@ from typing import Any
 
 from load import Run, best, measure
 from pages import write_block
+
+from rankandfile.evidence.flight.native import SWITCH, native
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- diagnosing: written by benchmarks/diagnose.py -->", "<!-- diagnosing: end -->"
@@ -47,10 +50,10 @@ def generate(folder: Path, ranks: int, calls: int) -> Path:
     return into
 
 
-def ours(folder: Path, repeat: int) -> Run:
+def ours(folder: Path, repeat: int, switch: str) -> Run:
     runs = []
     for _ in range(repeat):
-        run, text = measure([sys.executable, "-c", OURS, str(folder)])
+        run, text = measure([sys.executable, "-c", OURS, str(folder)], **{SWITCH: switch})
         if json.loads(text) != [3]:
             raise SystemExit(f"wrong culprits: {text}")
         runs.append(run)
@@ -63,7 +66,9 @@ def theirs(folder: Path) -> Run:
 
 def row(folder: Path, ranks: int, calls: int, repeat: int, fr_trace: bool) -> dict[str, Any]:
     files = generate(folder, ranks, calls)
-    found: dict[str, Any] = {"ranks": ranks, "calls": calls, "ours": asdict(ours(files, repeat))}
+    found: dict[str, Any] = {"ranks": ranks, "calls": calls, "ours": asdict(ours(files, repeat, "0"))}
+    if native().read is not None:
+        found["native"] = asdict(ours(files, repeat, "1"))
     if fr_trace:
         found["fr_trace"] = asdict(theirs(files))
     print(json.dumps(found), file=sys.stderr)
@@ -77,15 +82,22 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
     )
     lines = [head, "| --- " + "| ---: " * (head.count("|") - 2) + "|"]
     for one in rows:
-        mine, other = one["ours"], one.get("fr_trace")
-        line = f"| {one['ranks']} x {one['calls']} | {mine['wall_s']:.1f} s | {mine['peak_mb']:,.0f} MB |"
-        if other:
-            line += f" {other['wall_s']:.1f} s | {other['peak_mb']:,.0f} MB |"
-            line += f" {other['wall_s'] / mine['wall_s']:.0f} x | {mine['peak_mb'] / other['peak_mb']:.0%} |"
-        elif not beside:
-            line += f" {mine['wall_s'] / one['ranks'] / one['calls'] * 1e6:.2f} µs |"
-        lines.append(line)
+        size = f"{one['ranks']} x {one['calls']}"
+        for name, mine in ((size, one["ours"]), (f"{size}, `rankandfile-native`", one.get("native"))):
+            if mine is not None:
+                lines.append(f"| {name} |{_figures(one, mine, beside)}")
     return lines
+
+
+def _figures(one: dict[str, Any], mine: dict[str, float], beside: bool) -> str:
+    other = one.get("fr_trace")
+    line = f" {mine['wall_s']:.1f} s | {mine['peak_mb']:,.0f} MB |"
+    if other:
+        line += f" {other['wall_s']:.1f} s | {other['peak_mb']:,.0f} MB |"
+        line += f" {other['wall_s'] / mine['wall_s']:.0f} x | {mine['peak_mb'] / other['peak_mb']:.0%} |"
+    elif not beside:
+        line += f" {mine['wall_s'] / one['ranks'] / one['calls'] * 1e6:.2f} µs |"
+    return line
 
 
 def main() -> None:

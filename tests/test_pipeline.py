@@ -151,6 +151,15 @@ def test_what_a_person_can_mend_is_one_line(
     assert "\n" not in str(error.value)
 
 
+def test_the_address_of_a_file_of_this_machine_is_its_path(lost_times: Path) -> None:
+    dumps = lost_times / "evidence" / "dumps"
+    assert Path(f"file://{dumps}") != dumps
+    for address in (f"file://{dumps}", f"file://localhost{dumps}"):
+        assert load([Path(address)], Options(jobs=1)).calls.equals(load([dumps], Options(jobs=1)).calls)
+    with pytest.raises(UserError, match="/none of these: no such file"):
+        load([Path("file:///none%20of%20these")])
+
+
 def test_a_changed_cause_brings_its_own_advice(lost_times: Path) -> None:
     """Advice is that of the cause that is printed, also where the source is what told it."""
     from rankandfile.model.causes import CAUSES

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rankandfile.evidence.files.addresses import how_to_copy
+from rankandfile.evidence.files.addresses import how_to_copy, of_this_machine
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.errors import UserError
@@ -105,7 +105,7 @@ def _load(
     from rankandfile.evidence.load import load as read
     from rankandfile.evidence.reading import Reading
 
-    _all_there(paths)
+    paths = _all_there(paths)
     reading = Reading(options.prefix, options.replica_ranks, options.attempt)
     _say(on_progress, "reading")
     with tempfile.TemporaryDirectory(prefix="raf-") as spool:
@@ -199,8 +199,7 @@ def _source(options: Options) -> SourceTree | None:
         if options.revision is not None:
             raise UserError("--git needs --src: the folder of the repository that has the commit")
         return None
-    _all_there(options.sources)
-    return _opened(options.sources, options.revision)
+    return _opened(_all_there(options.sources), options.revision)
 
 
 def _opened(sources: Sequence[Path], revision: str | None) -> SourceTree:
@@ -247,10 +246,13 @@ def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
 _READS = "flight recorder dumps, stacks, logs, and archives of them"
 
 
-def _all_there(paths: Sequence[Path]) -> None:
-    for path in paths:
+def _all_there(paths: Sequence[Path]) -> list[Path]:
+    """The files and folders that these name. Raises `UserError` where one of them is not there."""
+    there = [of_this_machine(path) for path in paths]
+    for path in there:
         if not path.exists():
             raise UserError(how_to_copy(str(path)) or f"{path}: no such file or directory{_nearest(path)}")
+    return there
 
 
 def _nearest(path: Path) -> str:

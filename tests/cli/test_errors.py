@@ -17,6 +17,7 @@ from support.selected import in_lab
 
 from rankandfile import __version__
 from rankandfile.evidence.flight.native import Native
+from rankandfile.runtime.recorder import native
 
 pytestmark = pytest.mark.slow
 
@@ -343,6 +344,25 @@ def test_version(raf: Raf, monkeypatch: pytest.MonkeyPatch) -> None:
     for words in ("--version", "-V"):
         assert raf(words).out == f"raf {__version__}\n"
     assert raf("version").out.startswith(f"raf {__version__}, Python ")
+
+
+def test_the_version_names_the_recorder_that_a_job_would_have(
+    raf: Raf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without loading torch: only the file that tells its version is looked at."""
+    (torch := tmp_path / "torch").mkdir()
+    (torch / "__init__.py").write_text("raise ImportError('loaded')\n")
+    (torch / "version.py").write_text("__version__ = '9.9.1+cpu'\n")
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("RAF_CACHE_DIR", str(tmp_path / "cache"))
+    assert raf("version").out.endswith(", recorder in Python\n")
+    library = native.library()
+    library.parent.mkdir(parents=True)
+    library.touch()
+    assert raf("version").out.endswith(", native recorder\n")
+    (torch / "version.py").write_text("__version__ = '9.9.2+cpu'\n")
+    assert raf("version").out.endswith(", recorder in Python\n"), "it was built for another torch"
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,29 @@ def test_only_a_terminal_sees_it(monkeypatch: pytest.MonkeyPatch, terminal: bool
     assert ("reasoning" in file.getvalue()) == terminal
 
 
+def test_what_is_left_is_told_once_the_pace_tells_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the pace of the step itself: what was done before it does not count."""
+    file = io.StringIO()
+    monkeypatch.setattr(progress, "err", Console(file=file, force_terminal=True, width=80))
+    now = [0.0]
+    monkeypatch.setattr("rankandfile.cli.progress.time.monotonic", lambda: now[0])
+
+    def said(what: str, done: int, at: float) -> str:
+        begin, now[0] = file.tell(), at
+        with progress.watching() as show:
+            assert show is not None
+            show(what, 0, 0)
+            now[0] += at
+            show(what, done, 2000)
+        return file.getvalue()[begin:]
+
+    assert "reading 1/2,000" in (early := said("reading", 1, 60.0)) and "left" not in early
+    assert "left" not in said("reading", 1000, 2.0)
+    assert "reading 500/2,000, about 90 s of it left" in said("reading", 500, 30.0)
+    assert "about 5 min of it left" in said("reading", 500, 100.0)
+    assert "left" not in said("reading", 2000, 100.0)
+
+
 def test_on_a_terminal_each_step_is_named_and_the_answer_stays_clean(tmp_path: Path) -> None:
     """On a real one: what is being done goes to stderr and is wiped away, the answer alone goes to stdout."""
     ours, theirs = pty.openpty()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import pickle
 import tarfile
 import zipfile
 from pathlib import Path
@@ -39,6 +40,15 @@ def test_a_folder_of_dumps(jobs: int, load_files: LoadFiles) -> None:
     for rank, dump in job().items():
         number = case.dumps["rank"].to_list().index(rank)
         assert as_recorded(case, number) == recorded(plain(dump)["entries"])
+
+
+@pytest.mark.parametrize("protocol", [0, 1])
+def test_dumps_in_pythons_oldest_pickles(protocol: int, load_files: LoadFiles) -> None:
+    """The first of them is text, and no log."""
+    old = {name: pickle.dumps(pickle.loads(data), protocol) for name, data in PICKLES.items()}
+    case = load_files(old, 1)
+    assert case.notes == ()
+    assert case.calls.equals(load_files(PICKLES, 1).calls)
 
 
 def test_the_number_of_processes_changes_nothing(load_files: LoadFiles) -> None:

@@ -84,6 +84,17 @@ def test_it_reads_what_it_has_an_answer_for(tasks: list[Task]) -> None:
         assert found.bytes >= sum(map(len, found.dumps[0].integers))
 
 
+def test_the_list_of_a_whole_world_has_the_weight_of_what_is_kept_of_it(tasks: list[Task]) -> None:
+    """Or a thousand of a hundred thousand ranks find no room, where all of their calls have."""
+    value = plain(one_rank(0, calls=20))
+    group = next(iter(value["pg_config"]))
+    value["pg_config"][group]["ranks"] = str([*range(100_000)])
+    tasks[0].path.write_bytes(pickle.dumps(value, 2))
+    found, whole = decoded(answer_of(tasks[0].path)), worker.decode(tasks[0].path, tasks[0].name)
+    assert found is not None and found.dumps == whole.dumps
+    assert found.bytes < 2 * len(pack(whole.dumps)) < 20_000 < tasks[0].path.stat().st_size
+
+
 def test_notes_are_those_of_python(tasks: list[Task]) -> None:
     value = plain(one_rank(0, calls=3)) | {"version": "9.1", "more\n": 1}
     tasks[0].path.write_bytes(pickle.dumps(value))

@@ -309,6 +309,19 @@ def test_what_the_whole_load_takes_has_a_limit_of_memory_and_says_what_was_left_
     assert load([evidence], spool, jobs=1).dumps_used.height == 40
 
 
+def test_more_memory_never_keeps_fewer_dumps(tmp_path: Path) -> None:
+    """Where calls filled it to the brim, what repeats in them had no room left, and every dump was set aside."""
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    for n in range(20):
+        (evidence / f"nccl_trace_rank_{n}").write_bytes(write_pickle(one_rank(n, calls=50)))
+    kept = []
+    for most in range(200_000, 500_000, 50_000):
+        (spool := tmp_path / str(most)).mkdir()
+        kept.append(load([evidence], spool, jobs=1, limits=Limits(memory_bytes=most)).dumps_used.height)
+    assert kept == sorted(kept) and kept[0] > 0
+
+
 def test_of_ranks_without_room_none_is_said_to_have_left_nothing(tmp_path: Path) -> None:
     for n in range(4):
         (tmp_path / f"nccl_trace_rank_{n}").write_bytes(write_pickle(one_rank(n, calls=49)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -45,6 +47,20 @@ def test_frames_of_newer_protocols_are_taken_off(protocol: int) -> None:
         found = salvage(data[:size])
         assert found.completed is not None
         assert len(pickle.loads(found.completed)["entries"]) == found.kept > 1000
+
+
+def test_to_close_a_cut_dump_takes_no_multiple_of_loading_it() -> None:
+    data = write_pickle(one_rank(0, calls=3000))[:-100]
+
+    def seconds(work: Callable[[bytes], object], given: bytes) -> float:
+        began = time.process_time()
+        work(given)
+        return time.process_time() - began
+
+    found = salvage(data)
+    assert found.completed is not None and found.kept >= 2990
+    loading = min(seconds(pickle.loads, found.completed) for _ in range(5))
+    assert min(seconds(salvage, data) for _ in range(5)) < 5 * loading
 
 
 def test_a_whole_pickle_is_left_as_it_is() -> None:

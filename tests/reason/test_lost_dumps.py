@@ -9,7 +9,17 @@ import pytest
 from msgspec.structs import replace
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
 from support.reason.lost_dumps import BODY, lost
-from support.reason.witnesses import C10D, IN_ALL_REDUCE, IN_BARRIER, LEAVING, Frame, Witnesses, best, blamed
+from support.reason.witnesses import (
+    C10D,
+    IN_ALL_REDUCE,
+    IN_BARRIER,
+    LEAVING,
+    Frame,
+    Witnesses,
+    best,
+    blamed,
+    suspected,
+)
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose, gather
@@ -48,6 +58,54 @@ def test_a_cut_dump_is_made_whole_by_counters() -> None:
     case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs), truncated=[2])
     assert blamed(best(Witnesses(case))) == []
     assert blamed(best(Witnesses(case).answered(2, 8))) == [2]
+
+
+def all_cut() -> Witnesses:
+    """Every file ends early: of the call that three ranks wait in nothing is left."""
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    programs[2] = [*loop(BODY, 4), Stop()]
+    return Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), truncated=range(4)))
+
+
+def test_cut_dumps_in_which_nothing_waits_are_no_sign_of_health() -> None:
+    verdict = best(all_cut())
+    assert (verdict.hang, verdict.cause, suspected(verdict)) == (None, "undetermined", [])
+    assert "the dumps of ranks 0-3 end early" in verdict.sentence
+    assert any("py-spy dump" in one.how for one in verdict.missing_evidence)
+
+
+def test_the_counters_of_cut_dumps_tell_who_is_behind() -> None:
+    told = all_cut().counted(2, 8, 8)
+    for rank in (0, 1, 3):
+        told.counted(rank, 9, 8)
+    verdict = best(told)
+    assert (verdict.hang, blamed(verdict), suspected(verdict)) == (None, [], [2])
+    assert "ranks 0, 1 and 3 had made call #9, which had not ended" in verdict.sentence
+    assert "the last call of rank 2 was #8, and had ended" in verdict.sentence
+
+
+def test_counters_of_cut_dumps_suspect_no_majority() -> None:
+    """One rank that made a call more is no sign against all others."""
+    told = all_cut().counted(2, 9, 8)
+    for rank in (0, 1, 3):
+        told.counted(rank, 8, 8)
+    assert suspected(best(told)) == []
+
+
+def test_a_counter_that_lags_behind_its_own_calls_tells_of_no_open_one() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    told = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), truncated=[1])).counted(0, 12, 11)
+    verdict = best(told.counted(1, 12, 12).counted(2, 11, 11))
+    assert told.case.calls.filter(pl.col("rank") == 0)["seq"].max() == 12
+    assert (verdict.hang, suspected(verdict)) == (None, [])
+    assert "By the counters" not in verdict.sentence
+
+
+def test_a_job_that_ended_well_did_so_whatever_its_files_lost() -> None:
+    told = all_cut()
+    for rank in range(4):
+        told.exit(rank, 0)
+    assert best(told).cause == "no_hang"
 
 
 @pytest.mark.parametrize(

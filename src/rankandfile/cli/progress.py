@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rankandfile.pipeline import OnProgress
 
 from .console import err
+
+#: Sooner, or after a smaller share, the pace so far tells nothing.
+_AFTER_S, _SHARE = 5, 0.1
+
+
+def left_words(took_s: float, done: int, of: int) -> str:
+    """What of a step is left to do if it goes on at its pace; nothing where that cannot be told.
+
+    >>> left_words(30, 100, 400)
+    'about 90 s of it left'
+    """
+    if took_s < _AFTER_S or done < _SHARE * of or done >= of:
+        return ""
+    left_s = took_s * (of - done) / done
+    return f"about {f'{left_s:.0f} s' if left_s < 100 else f'{left_s / 60:.0f} min'} of it left"
 
 
 @contextmanager
@@ -21,9 +37,13 @@ def watching() -> Iterator[OnProgress | None]:
     columns = (SpinnerColumn("line"), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as progress:
         task = progress.add_task("", total=None)
+        began: dict[str, float] = {}
 
         def show(what: str, done: int, of: int) -> None:
-            progress.update(task, description=f"{what} {done}/{of}" if of else what)
+            took_s = time.monotonic() - began.setdefault(what, time.monotonic())
+            left = left_words(took_s, done, of)
+            counted = f"{what} {done:,}/{of:,}" if of else what
+            progress.update(task, description=f"{counted}, {left}" if left else counted)
 
         yield show
 

@@ -117,6 +117,12 @@ class Witnesses:
             "dump_signal", "fact", rank, group_name=group, group_desc=group, enqueued=enqueued, completed=enqueued
         )  # fmt: skip
 
+    def counted(self, rank: int, enqueued: int, completed: int, group: int = 0) -> Witnesses:
+        """The counters at the beginning of the rank's dump."""
+        dump = self.case.dumps.filter(pl.col("rank") == rank)["dump"][0]
+        row = {"rank": rank, "group": group, "dump": dump}
+        return self._with("statuses", [{**row, "last_enqueued": enqueued, "last_completed": completed}])
+
     def stack(
         self,
         rank: int,

@@ -12,8 +12,9 @@ EXAMPLES = ("raf version",)
 
 
 def version() -> None:
-    """Which raf this is, and which Python and system it runs on."""
+    """Which raf this is, which Python and system it runs on, and which parts of it are native."""
     from rankandfile.evidence.flight.native import native
+    from rankandfile.runtime.recorder import native as recorder
 
-    said = f"raf {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    out.print(f"{said}, {native().said}" if native().said else said)
+    here = f"Python {platform.python_version()}", f"{platform.system()} {platform.machine()}"
+    out.print(", ".join(filter(None, (f"raf {__version__}", *here, native().said, recorder.said()))))

@@ -1,9 +1,12 @@
-"""Evidence that is not on this machine: raf reads no network, and says what to do instead."""
+"""Evidence that is named by an address. Of a file of this machine it is a path; of what is elsewhere, as raf reads no
+network, it says what to do instead."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
+from urllib.parse import unquote
 
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.\-]+):/{1,2}(?P<rest>[^/].*)", re.IGNORECASE)
 _COPY = {
@@ -20,6 +23,18 @@ _SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "sf
 
 def is_address(word: str) -> bool:
     return _ADDRESS.fullmatch(word) is not None
+
+
+def of_this_machine(path: Path) -> Path:
+    """The file that a `file://` address means; any other path as it is. A path has lost slashes of what was typed.
+
+    >>> of_this_machine(Path("file:///tmp/my%20job")).as_posix()
+    '/tmp/my job'
+    """
+    found = _ADDRESS.fullmatch(str(path))
+    if found is None or found["scheme"].lower() != "file" or path.exists():
+        return path
+    return Path("/", unquote(found["rest"]).removeprefix("localhost/"))
 
 
 def how_to_copy(word: str) -> str | None:

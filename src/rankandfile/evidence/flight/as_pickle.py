@@ -11,17 +11,19 @@ import io
 import mmap
 import pickle
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from rankandfile.evidence.flight.plain_keys import KeysFirst
 from rankandfile.evidence.flight.quick_keys import Data, are_quick
-from rankandfile.evidence.flight.salvage import salvage
+from rankandfile.evidence.flight.salvage import Salvage, salvage
 from rankandfile.evidence.raw import RawNote
 
 #: Of a dump that does not fit into the memory that decoding may use: what is read instead.
 FIRST = 2 << 20
 TOO_MUCH = "it asks for more memory than a dump of its size can need"
+ENDS_EARLY = "the file ends early"
 EMPTY = "the file is empty: the process ended before it could write"
 
 
@@ -75,12 +77,30 @@ def load(path: Path) -> tuple[Any, bool, list[RawNote]]:
         # From the file, not from BytesIO: a subclassed unpickler reads four times slower without `peek`.
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
-            return plain_data(file, data), False, []
+            return _cut_off(data) or (plain_data(file, data), False, [])
     except MemoryError:
         pass  # what was made until then goes with the exception: there is room again
     except BROKEN as error:
         return _load_part(path, error)
     return load_first(path)
+
+
+def _cut_off(data: Data) -> tuple[Any, bool, list[RawNote]] | None:
+    """The whole entries of a file that simply ends, without an attempt to load what is not there; None of any other."""
+    part = salvage(bytes(data)) if data[-1:] not in (b"", pickle.STOP) else None
+    if part is None or part.completed is None or not (part.cut and part.kept):
+        return None
+    with suppress(*BROKEN):
+        return _closed(part.completed), True, [_kept(part, ENDS_EARLY)]
+    return None
+
+
+def _closed(completed: bytes) -> Any:
+    return plain_data(io.BufferedReader(io.BytesIO(completed)), completed)
+
+
+def _kept(part: Salvage, how: str) -> RawNote:
+    return RawNote(f"offset {part.stopped_at}", f"{how}: kept the {part.kept} entries before it")
 
 
 def load_first(path: Path) -> tuple[Any, bool, list[RawNote]]:
@@ -89,7 +109,7 @@ def load_first(path: Path) -> tuple[Any, bool, list[RawNote]]:
         part = salvage(file.read(min(path.stat().st_size // 4, FIRST)))
     try:
         if part.kept and part.completed is not None:
-            found = plain_data(io.BufferedReader(io.BytesIO(part.completed)), part.completed)
+            found = _closed(part.completed)
             note = f"{TOO_MUCH}: kept the {part.kept} entries at its beginning"
             return found, True, [RawNote(f"offset {part.stopped_at}", note)]
     except (MemoryError, *BROKEN):
@@ -108,16 +128,15 @@ def _load_part(path: Path, error: Exception) -> tuple[Any, bool, list[RawNote]]:
         what = f"not readable as a dump: {_reason(error)} (stopped at byte {part.stopped_at} of {len(data)})"
         return None, part.cut, [RawNote(f"offset {part.stopped_at}", what)]
     try:
-        found = plain_data(io.BufferedReader(io.BytesIO(part.completed)), part.completed)
+        found = _closed(part.completed)
     except (MemoryError, *BROKEN) as again:
         return None, part.cut, [RawNote("", f"not readable as a dump: {_reason(again)}")]
     if isinstance(error, Refused):
         # One flipped bit makes such a byte of an honest one; what stands before it was read as plain data.
         how = str(error)
     else:
-        how = "the file ends early" if part.cut else f"the file is damaged ({part.reason})"
-    note = RawNote(f"offset {part.stopped_at}", f"{how}: kept the {part.kept} entries before it")
-    return found, True, [note]
+        how = ENDS_EARLY if part.cut else f"the file is damaged ({part.reason})"
+    return found, True, [_kept(part, how)]
 
 
 def _reason(error: BaseException) -> str:

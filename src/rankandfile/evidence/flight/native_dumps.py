@@ -11,7 +11,7 @@ from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.flight import header
 from rankandfile.evidence.flight.interning import Malformed, text
 from rankandfile.evidence.flight.native import Answer
-from rankandfile.evidence.raw import RawDump, RawNote
+from rankandfile.evidence.raw import RawDump, RawNote, pack
 
 #: What a string, a name or a number takes of an answer beside the columns, as the pool counts it.
 _BESIDE = 64
@@ -45,7 +45,9 @@ def decoded(answer: Answer) -> Decoded | None:
         return told.local_numbers
 
     dump, notes = header.with_calls(told.header, "pickle", fill)
-    size = len(packed) + len(repeats) + len(kinds) + len(durations_ms) + sum(map(len, integers)) + _BESIDE
+    # Of the header what is kept: members are written one by one, and become a few runs.
+    kept = pack((dump.config, dump.status, dump.groups, dump.threads))
+    size = len(kept) + len(repeats) + len(kinds) + len(durations_ms) + sum(map(len, integers)) + _BESIDE
     notes = [RawNote(shown(note.where), shown(note.what)) for note in notes]
     return Decoded("flight_pickle", [dump], notes, seconds=seconds, bytes=size)
 

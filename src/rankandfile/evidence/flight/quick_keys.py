@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from mmap import mmap
 
 _PUT = rb"(?:q.|r.{4}|\x94)"
+#: The place that is next in turn.
+_IN_TURN = b"\x94"
 _TUPLE = rb"[t\x85-\x87]"
 _NUMBER = rb"K.|M..|J.{4}|G.{8}|" + b"|".join(rb"\x8a%c.{%d}" % (size, size) for size in range(9))
 #: A mark that ends at once leaves what is below it on the top of the stack: a tuple, perhaps, to be given a place.
@@ -33,7 +35,7 @@ _PLACED = re.compile(_TUPLE + rb"(" + _PUT + rb")", re.DOTALL)
 _AFTER_TEXT = re.compile(_PUT, re.DOTALL)
 #: What a run refers to and gives a place to; the rest of it as nothing.
 _PLACES = re.compile(
-    rb"(" + _GET + rb"|" + _PUT + rb")|" + _MADE + rb"|(?:" + _PLAIN + rb"){1,1000}", re.DOTALL
+    rb"(" + _GET + rb"|" + _PUT + rb")|(?:" + _MADE + rb"|" + _PLAIN + rb"){1,1000}", re.DOTALL
 )
 
 #: Each tuple in a tuple takes a piece of the stack of the process that hashes the outermost: so many are not too deep.
@@ -60,18 +62,18 @@ def are_quick(data: Data) -> bool:
     if not any(put for _, _, put in parts):
         return True
     tuples: set[int] = set()
-    referred: set[bytes] = set()
-    kinds: set[bool] = set()
-    count = 0
+    seen: set[bytes] = set()
+    in_turn = 0
     for begin, end, put in parts:
         places = _PLACES.findall(data, begin, end)
-        referred.update(one for one in places if one[:1] in (b"h", b"j"))
-        puts = [one for one in (*places, put) if one and one[:1] not in (b"h", b"j")]
-        kinds.update(one[:1] == b"\x94" for one in puts)
-        count += len(puts)
+        places.append(put)
+        seen.update(places)
+        in_turn += places.count(_IN_TURN)
         if put:
-            tuples.add(int.from_bytes(put[1:], "little") if put != b"\x94" else count - 1)
-    return len(kinds) == 1 and not any(int.from_bytes(one[1:], "little") in tuples for one in referred)
+            tuples.add(int.from_bytes(put[1:], "little") if put != _IN_TURN else in_turn - 1)
+    referred = {one for one in seen if one[:1] in (b"h", b"j")}
+    ways = {one == _IN_TURN for one in seen - referred if one}
+    return len(ways) == 1 and not any(int.from_bytes(one[1:], "little") in tuples for one in referred)
 
 
 def _never_deep(data: Data, parts: Sequence[tuple[int, int, bytes]]) -> bool:

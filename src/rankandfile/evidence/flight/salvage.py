@@ -2,11 +2,13 @@
 
 The C unpickler keeps nothing of a file that does not end. This walks the opcodes itself — only those that plain
 data needs — up to the first byte that makes no sense, goes back to the end of the last whole entry, and closes
-what was open there, so that the C unpickler can load the rest.
+what was open there, so that the C unpickler can load the rest. Most entries only refer back to names that were
+written before: those are stepped over whole.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import NamedTuple
 
@@ -23,6 +25,29 @@ _PUSH = {b"}", b"]", b")", b"N", b"\x88", b"\x89", b"K", b"M", b"J", b"G", b"h",
 _FOLD_MARK = {b"t", b"l", b"d"}
 _INTO_BELOW_MARK = {b"e", b"u"}
 
+_STRUCTURE = (b"(", *_FOLD_MARK, *_INTO_BELOW_MARK, b"\x95")
+
+
+def _without_marks() -> bytes:
+    """A pattern of one opcode, with its argument, that has no text and changes no mark."""
+    sizes: dict[int, bytes] = {}
+    for opcode, size in _FIXED.items():
+        if opcode not in _STRUCTURE:
+            sizes[size] = sizes.get(size, b"") + re.escape(opcode)
+    short_integers = [rb"\x8a%c.{%d}" % (size, size) for size in range(9)]
+    return b"|".join([*(rb"[%b].{%d}" % (opcodes, size) for size, opcodes in sizes.items()), *short_integers])
+
+
+def _with_one_within(inner: bytes) -> bytes:
+    """A pattern of what `inner` is, or of a list, a table or a tuple of it."""
+    return rb"%b|\((?:%b){0,1000}[%b]" % (inner, inner, b"".join((*_FOLD_MARK, *_INTO_BELOW_MARK)))
+
+
+#: An entry has lists in it, and those lists of sizes.
+_ENTRY = re.compile(
+    rb"\}(?:q.|r.{4}|\x94)?\((?:%b){0,1000}u" % _with_one_within(_with_one_within(_without_marks())),
+    re.DOTALL,
+)
 
 #: Length of a frame's opcode and argument.
 _FRAME = 9
@@ -56,6 +81,10 @@ def salvage(data: bytes) -> Salvage:
     size = len(data)
     frames: list[int] = []
     while position < size:
+        if entries_open and len(marks) == 2 and (whole := _ENTRY.match(data, position)) is not None:
+            end_of_entry = position = whole.end()
+            kept += 1
+            continue
         opcode = data[position : position + 1]
         start = position
         position += 1

@@ -73,6 +73,7 @@ def _with_room(parts: Sequence[Part], tables: Repeated) -> tuple[list[Part], lis
                 tables.kinds_of(part)
             used.append(part)
         else:
+            tables.leave_out(part)
             part.set_aside = NO_ROOM
     others = len(parts) - len(used)
     more = f"; so were {others - 1:,} more files" if others > 1 else ""

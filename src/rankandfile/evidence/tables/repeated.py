@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from rankandfile.evidence.flight.states import MEANING
-from rankandfile.evidence.raw import Frame, Kind, unpack_shape
+from rankandfile.evidence.raw import Frame, Kind, RawDump, unpack_shape
 from rankandfile.evidence.tables.frames import is_torch_frame, site_of
 from rankandfile.evidence.tables.part import Part
 from rankandfile.evidence.tables.room import Room, at_most, of_repeats
@@ -52,6 +52,11 @@ class Repeated:
                 len(repeats.kinds),
             )
         )
+
+    def leave_out(self, part: Part) -> None:
+        """Let others have the room that was taken for it; whose it is stays told."""
+        self._room.give_back(part.raw)
+        part.raw = RawDump(part.raw.format, part.raw.version, rank=part.raw.rank)
 
     def kinds_of(self, part: Part) -> tuple[Numbers, Numbers, Numbers]:
         """Per kind of the part: its row in `kinds`, its group and its thread (both as the part numbers them)."""

@@ -61,6 +61,10 @@ class Room:
                 config.runs = self._members[tuple(config.runs)] if config.runs else config.runs
         return True
 
+    def give_back(self, dump: RawDump) -> None:
+        """What was taken for its calls: it is not kept after all."""
+        self.taken -= _of_calls([dump]) + _of_dump(dump)
+
 
 def at_most(packed: bytes) -> int:
     """What a dump's calls may take for what repeats in them, without a look at it."""

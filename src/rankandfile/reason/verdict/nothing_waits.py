@@ -12,6 +12,7 @@ from rankandfile.reason.waits.unnumbered import calls_without_numbers
 from rankandfile.reason.words import counted, ranks_words, upper
 
 from .contradiction import Contradiction
+from .cut_short import cut_short
 from .finding import Finding
 from .moved import over_by_dumps
 from .nothing_recorded import nothing_recorded
@@ -25,10 +26,12 @@ def nothing_waits(facts: Facts) -> Finding:
     last = facts.call_table.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
     well = ended_well(facts)
-    if facts.hidden and much_longer(facts, idle) and not well:
-        return _hidden(facts, idle)
     if (hung := calls_without_numbers(facts, idle)) is not None and not well:
         return hung
+    if not well and (short := cut_short(facts)) is not None:
+        return short
+    if facts.hidden and much_longer(facts, idle) and not well:
+        return _hidden(facts, idle)
     impossible = [one for one in facts.contradictions if one.impossible]
     if impossible and not well:
         return _contradicted(impossible)

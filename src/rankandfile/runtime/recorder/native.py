@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -20,18 +21,37 @@ SOURCE = Path(__file__).with_name("native.cpp")
 NAME = "raf_native"
 
 
+def _torch() -> str | None:
+    """The version of the torch that is installed, without loading it, which takes seconds; None without one."""
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return None
+    told = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
+    found = re.search(r"^__version__ = ['\"](.+)['\"]", told, re.MULTILINE)
+    return found[1] if found else None
+
+
 def library() -> Path:
     """Where the library for this Python, torch and source is, or would be."""
-    import torch
-
-    text = SOURCE.read_bytes() + f"{torch.__version__} {sysconfig.get_config_var('SOABI')}".encode()
+    text = SOURCE.read_bytes() + f"{_torch()} {sysconfig.get_config_var('SOABI')}".encode()
     cache = os.environ.get("RAF_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "rankandfile" / hashlib.sha256(text).hexdigest()[:16] / f"{NAME}.so"
 
 
+def said() -> str:
+    """Which recorder a job of this Python has, for people; empty where there is no torch to record."""
+    if _torch() is None:
+        return ""
+    return "native recorder" if _wanted() and library().is_file() else "recorder in Python"
+
+
+def _wanted() -> bool:
+    return os.environ.get("RAF_NATIVE", "") != "0"
+
+
 def load() -> ModuleType | None:
     """The built library; None where there is none, or `RAF_NATIVE=0` says to do without. Raises nothing."""
-    if os.environ.get("RAF_NATIVE", "") == "0":
+    if not _wanted():
         return None
     try:
         path = library()

@@ -12,7 +12,9 @@ from rankandfile.evidence.flight import as_pickle, header
 from rankandfile.evidence.flight.known_moulds import KnownMoulds
 from rankandfile.evidence.raw import RawNote
 
-_DICT = re.compile(rb"\x80[\2-\5](\x95.{8})?(\}|$)", re.DOTALL)
+_DICT = re.compile(rb"\x80[\2-\5](\x95.{8})?(\}|$)|\}q.\(", re.DOTALL)
+#: The oldest protocol is text: `(dp0`, and in the next line the first key.
+_IN_TEXT = re.compile(rb"\(d(p\d+\n)?(V\w+|S'\w+')\n")
 _NAME = re.compile(r"(\.(pkl|pickle)|(trace|dump|rank)[^./]*[0-9])$", re.IGNORECASE)
 
 #: What this process has learnt of the dumps it read.
@@ -43,7 +45,11 @@ def _by_name(head: Head) -> bool:
 
 KIND = FileKind(
     "flight_pickle",
-    (Sign(60, lambda head: _DICT.match(head.data) is not None), Sign(440, _by_name)),
+    (
+        Sign(60, lambda head: _DICT.match(head.data) is not None),
+        Sign(65, lambda head: _IN_TEXT.match(head.data) is not None),
+        Sign(440, _by_name),
+    ),
     decode,
     is_dump=True,
 )
