@@ -36,9 +36,14 @@ ASKED = "signal.signal(signal.SIGTERM, requeue)"
 
 
 def left_behind(folder: Path, leaves: str, asked: str) -> Verdict:
-    """Rank 1 has left with code 0, the others wait in a reduce and gave up."""
+    frames = ("score (train.py:11)", "main (train.py:17)", "<module> (train.py:20)")
+    return left_in(folder, TRAIN.format(leaves=leaves, asked=asked), "reduce", frames)
+
+
+def left_in(folder: Path, program: str, op: str, frames: tuple[str, ...]) -> Verdict:
+    """Rank 1 has left with code 0, the others wait in one call and gave up."""
     (folder / "src").mkdir()
-    (folder / "src/train.py").write_text(TRAIN.format(leaves=leaves, asked=asked))
+    (folder / "src/train.py").write_text(program)
     (folder / "evidence").mkdir()
     ends = []
     for rank in range(3):
@@ -47,9 +52,8 @@ def left_behind(folder: Path, leaves: str, asked: str) -> Verdict:
                      "exitcode": 0 if gone else None, "signal": None})  # fmt: skip
         if gone:
             continue
-        frames = ("score (train.py:11)", "main (train.py:17)", "<module> (train.py:20)")
-        (folder / f"evidence/stack_rank_{rank}.txt").write_text(stack(rank, "reduce", *frames))
-        (folder / f"evidence/rank_{rank}.log").write_text(gave_up(rank, "reduce", 12))
+        (folder / f"evidence/stack_rank_{rank}.txt").write_text(stack(rank, op, *frames))
+        (folder / f"evidence/rank_{rank}.log").write_text(gave_up(rank, op, 12))
     (folder / "evidence/exits.json").write_text(json.dumps(ends))
     return rankandfile.diagnose([folder / "evidence"], src=[folder / "src"]).verdicts[0]
 
@@ -70,3 +74,38 @@ def test_no_line_is_named_where_none_can_have_ended_it_so(tmp_path: Path, leaves
     assert [one.rank for one in verdict.culprits] == [1]
     assert "only line" not in verdict.sentence
     assert verdict.location is None or verdict.location.line != 7
+
+
+PLANS = """import sys
+import torch.distributed as dist
+
+
+def plans(rank, queue):
+    while True:
+        box = [None]
+        if rank == 0:
+            box = [[each for each in queue.get() if each is not None]]
+        dist.broadcast_object_list(box, src=0)
+        yield box
+
+
+def tidy(cache):
+    if cache.crowded:
+        sys.exit(0)
+
+
+def main(cache, queue):
+    for requests in plans(dist.get_rank(), queue):
+        tidy(cache)
+
+
+main(*__import__("job").parts())
+"""
+
+
+def test_what_only_another_rank_comes_to_did_not_end_it(tmp_path: Path) -> None:
+    """The items that are left out under `if rank == 0` part nobody from rank 1, which never comes there."""
+    frames = ("plans (train.py:10)", "main (train.py:20)", "<module> (train.py:24)")
+    verdict = left_in(tmp_path, PLANS, "broadcast_object_list", frames)
+    assert [one.rank for one in verdict.culprits] == [1]
+    assert verdict.location is not None and verdict.location.line == 15, verdict.sentence

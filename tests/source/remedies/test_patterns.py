@@ -670,6 +670,30 @@ def mine(rank):
     assert "every rank" in refused(files, "rank == 1", cause="group_mismatch")
 
 
+def test_a_group_whose_being_there_is_asked_for_is_decided_together() -> None:
+    """That all make it would leave those without the client without its use, which the others wait for."""
+    files = train(
+        """class World:
+    def __init__(self, host):
+        self.writers = None
+        if host.has_client("2.9"):
+            self.writers = dist.new_group([0, 1])
+
+    def close(self):
+        if self.writers:
+            dist.barrier(group=self.writers)
+        dist.barrier()
+
+
+def main(host):
+    World(host).close()
+"""
+    )
+    assert changed(files, "has_client", cause="group_mismatch")[1:] == [
+        '+ if guard.agree(host.has_client("2.9"), how="any"):'
+    ]
+
+
 def test_one_raises_and_all_raise_and_nothing_waits_in_finally() -> None:
     files = train(
         """def step(loss):

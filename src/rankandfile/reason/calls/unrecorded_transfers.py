@@ -14,7 +14,8 @@ from .call_table import COLLECTIVE, CallTable
     "unrecorded transfers", "gloo's op_id counts sends and receives that no recorder keeps", otherwise={}
 )
 def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
-    """Rank -> number of sends and receives between its recorded collectives. None at all for most jobs.
+    """Rank -> number of sends and receives between its recorded collectives, 0 where it has made none to count them
+    between, though others have. None at all for most jobs.
 
     Between two collectives with neighbouring numbers, `op_id` grows by one and one more for each transfer. A gap in
     the numbers themselves is something else: a monitored barrier takes numbers without being recorded.
@@ -35,7 +36,9 @@ def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
         .otherwise(0).alias("hidden")
     )  # fmt: skip
     counted = between.filter(pl.col("hidden") > 0).group_by("rank").agg(pl.col("hidden").sum())
-    return dict(counted.sort("rank").iter_rows())
+    # A dump without calls does not tell its backend.
+    uncounted = {*case.ranks_seen} - {*case.calls["rank"]} if counted.height else set()
+    return dict.fromkeys(sorted(uncounted), 0) | dict(counted.sort("rank").iter_rows())
 
 
 #: So many rounds with as many transfers each show how many a round has.

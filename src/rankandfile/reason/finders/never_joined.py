@@ -26,7 +26,7 @@ from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .making_a_group import may_be_making_a_group
-from .unrecorded_wait import may_wait_unseen
+from .unrecorded_wait import may_wait_unseen, what_they_do
 
 _INSTEAD = (
     (
@@ -171,14 +171,5 @@ def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
             perhaps(cause, words, ranks, decided_by="the stacks of both, or the source at the call")
             for cause, words, ranks in sides
         ),
-        missing=(_stacks_or_source(facts, wait_end.ranks),),
+        missing=(what_they_do(facts, wait_end.ranks),),
     )
-
-
-def _stacks_or_source(facts: Facts, ranks: tuple[int, ...]) -> Missing:
-    unseen = tuple(rank for rank in ranks if rank not in facts.hosts)
-    if unseen:
-        return Missing(
-            what=f"the stacks of {ranks_words(unseen)}", how="py-spy dump --pid PID while it hangs"
-        )
-    return Missing(what="the program's source", how="--src DIR: which condition leads to each place")

@@ -27,9 +27,7 @@ def may_wait_unseen(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
             facts,
             wait_end,
             call,
-            f"{verb(wait_end.ranks, 'It', 'They')} also "
-            f"{verb(wait_end.ranks, 'sends and receives', 'send and receive')}, which gloo does not record, and may "
-            "wait for another rank there.",
+            _may_wait(facts, wait_end.ranks),
         ),
         evidence=cited(pending_row(facts, call)),
         contradicted_by="a stack outside of any send or receive",
@@ -41,12 +39,35 @@ def may_wait_unseen(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
                 decided_by="stacks",
             ),
         ),
-        missing=(
-            Missing(
-                what=f"the stacks of {those}",
-                how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
-            ),
-        ),
+        missing=(what_they_do(facts, wait_end.ranks),),
+    )
+
+
+def what_they_do(facts: Facts, ranks: tuple[int, ...]) -> Missing:
+    """What would tell most of ranks that are in no recorded call."""
+    unseen = tuple(rank for rank in ranks if rank not in facts.hosts)
+    if unseen:
+        return Missing(
+            what=f"the stacks of {ranks_words(unseen)}",
+            how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
+        )
+    if facts.code.makes_groups is None:
+        return Missing(
+            what="the program's source", how="--src DIR: what they do at the lines where they stand"
+        )
+    return Missing(
+        what=f"whom {ranks_words(ranks)} {verb(ranks, 'waits', 'wait')} for",
+        how="py-spy dump --locals --pid PID shows the peer of a transfer; raf run records each",
+    )
+
+
+def _may_wait(facts: Facts, ranks: tuple[int, ...]) -> str:
+    it, sends = verb(ranks, "It", "They"), verb(ranks, "sends and receives", "send and receive")
+    if any(facts.hidden[rank] for rank in ranks):
+        return f"{it} also {sends}, which gloo does not record, and may wait for another rank there."
+    return (
+        f"Other ranks also send and receive, which gloo does not record: {it.lower()} may do so as well, and wait for "
+        "another rank there."
     )
 
 

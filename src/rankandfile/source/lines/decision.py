@@ -170,17 +170,15 @@ def _able(
 ) -> tuple[int, ...]:
     """Those that can have come to the test, and through it on this side; none where the first cannot."""
     node = condition.node
-    if truth is None or not isinstance(node, ast.expr):
-        return ranks
-    able = tuple(
-        rank
-        for rank in ranks
-        if truth in sides.ways(rank, node, function) and _comes_to(rank, node, truth, function, sides)
-    )
+
+    def passes(rank: int) -> bool:
+        return truth is None or not isinstance(node, ast.expr) or truth in sides.ways(rank, node, function)
+
+    able = tuple(r for r in ranks if passes(r) and _comes_to(r, node, truth, function, sides))
     return able if able[:1] == ranks[:1] else ()
 
 
-def _comes_to(rank: int, node: ast.expr, truth: bool, function: Function, sides: Sides) -> bool:
+def _comes_to(rank: int, node: ast.AST, truth: bool | None, function: Function, sides: Sides) -> bool:
     """No test around it keeps the rank away, nor a part of its own test."""
     below: ast.AST = node
     for outer in ancestors(function.module, node):

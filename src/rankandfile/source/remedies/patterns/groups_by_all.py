@@ -10,6 +10,8 @@ from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.words import quoted
 
+from .reduce_decision import asks_for_rank
+
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     node = place.node
@@ -17,7 +19,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         return None
     other = place.otherwise(node)
     calls = [call for statement in (*node.body, *other) for call in _made(statement)]
-    if not calls:
+    if not calls or (_used_upon_a_test(place, node) and not asks_for_rank(place, node)):
+        # What each rank makes of the answer besides would still differ: the answer is what they have to agree on.
         return None
     # That all ranks come by would not help: who asks for which group, and when, differs.
     if asked_first(node):
@@ -52,6 +55,19 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         f"new_group involves all ranks, also those that are no members, and ranks that take other ways at "
         f"{quoted(place.module, node.test)} make other groups. All are made before it now, in one order.",
     )
+
+
+def _used_upon_a_test(place: PlaceToMend, node: ast.If) -> bool:
+    """Whether the group is there decides something further on."""
+    stored = {ast.unparse(t) for s in node.body if isinstance(s, ast.Assign) for t in s.targets}
+    names = {text.rpartition(".")[2] for text in stored}
+    tests = (
+        part.test
+        for part in ast.walk(place.module.tree)
+        if isinstance(part, (ast.If, ast.IfExp)) and part is not node
+    )
+    asked = (part for test in tests for part in ast.walk(test))
+    return any((getattr(part, "attr", None) or getattr(part, "id", None)) in names for part in asked)
 
 
 def _made(statement: ast.stmt) -> list[ast.Call]:

@@ -38,7 +38,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             f"what {said} asks for was changed at {place.problem.changed}, in the middle of a round: let the ranks "
             "agree there, before anything else looks at it.",
         )
-    if _asks_for_rank(place, node):
+    if asks_for_rank(place, node):
         return Refusal(
             "reduce_decision",
             f"Take out of the branch what every rank must do. {said} asks which rank this is: reducing it would "
@@ -176,7 +176,7 @@ def _again(place: PlaceToMend, node: Test, path: str, line: int) -> Refusal:
     )
 
 
-def _asks_for_rank(place: PlaceToMend, node: Test) -> bool:
+def asks_for_rank(place: PlaceToMend, node: Test) -> bool:
     """The rank decides alone. Not so where one rank leaves by what it has found out: the others follow it then."""
     parts = conjuncts(node.test)
     asking = [
@@ -218,4 +218,4 @@ def _cannot_do_without(node: Test) -> ast.expr | None:
 
 
 ORDER = 160
-PATTERN = Pattern("reduce_decision", PATHS | {"raised"}, make, meets=True)
+PATTERN = Pattern("reduce_decision", PATHS | {"raised", "group_mismatch", "init_stuck"}, make, meets=True)
