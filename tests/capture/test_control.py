@@ -88,6 +88,7 @@ class TestWithMonarch:
         )
         assert done.returncode == 0, done.stderr
         assert "process of rank 1 was killed by signal 9" in done.stderr
+        assert "NO HANG: rank 1 was killed" in done.stderr
         assert "restarting the job: attempt 2" in done.stderr
         assert all(ENDS.format(rank) in done.stdout for rank in range(3))
         assert left(job) == []
