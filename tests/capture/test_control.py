@@ -217,6 +217,7 @@ class TestOnTwoHosts:
         )
         assert done.returncode != 0 and "Traceback" not in done.stderr, done.stderr
         assert "the process of rank 2 is lost" in done.stderr and "case: " in done.stderr, done.stderr
+        assert "cannot be reached" in done.stderr and "shared storage" not in done.stderr, done.stderr
         assert ("no restart: no worker answers at" in done.stderr) is (policy == "restart")
         assert time.monotonic() - began < 120
         until(lambda: len(left(job)) == 1)

@@ -47,7 +47,7 @@ def test_a_rank_that_was_killed_is_told_where_no_recorded_call_waits_for_it() ->
         witnesses = witnesses.exit(rank, 1)
     verdict = diagnose(witnesses.case).verdicts[0]
     assert (verdict.hang, verdict.cause, blamed(verdict)) == (False, "killed", [2])
-    assert "it broke off: rank 2 was killed by SIGKILL. No recorded call waits for it" in verdict.sentence
+    assert "it broke off: rank 2: killed by SIGKILL. No recorded call waits for it" in verdict.sentence
     assert "X0" in verdict.evidence
 
 

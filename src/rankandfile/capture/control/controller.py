@@ -167,7 +167,8 @@ class _Attempt:
             known = [(one, rank.code) for rank in there if (one := _seen(rank))]
             codes = {one.pid: code for one, code in known if code is not None}
             name = f"exits_{host}.json" if options.hosts else "exits.json"
-            files.exits([one for one, _ in known], codes, evidence / name)
+            lost = {rank.number: rank.lost for rank in there if rank.lost}
+            files.exits([one for one, _ in known], codes, evidence / name, lost)
         sizes = {"WORLD_SIZE": str(len(self._ranks.ranks)), "LOCAL_WORLD_SIZE": str(options.ranks)}
         files.environment({**os.environ, **sizes}, evidence / "env.txt")
         answer = self._meanwhile(lambda: diagnose(folder, options.source, options.unicode, options.width))
