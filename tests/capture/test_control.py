@@ -99,6 +99,18 @@ class TestWithMonarch:
         assert "HANG: rank 1" in done.stderr and "ending the job" in done.stderr
         assert left(job) == []
 
+    def test_all_that_ranks_write_comes_out_on_the_stream_that_it_was_written_to(self, job: Path) -> None:
+        """Also what is more than one look at a rank brings, all of it written just before the end."""
+        (job / "writes.py").write_text(
+            "import sys\nfor n in range(40_000):\n    print('x' * 99)\n"
+            "print('last line', flush=True)\nprint('an error', file=sys.stderr)\n"
+        )
+        done = run(job, "control", "run", "-n", "1", "--", "writes.py")
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert len(lines) == 40_001 and lines[-1] == "last line"
+        assert "an error" in done.stderr.splitlines()
+
     @pytest.mark.lab
     def test_an_exception_is_evidence(self, job: Path) -> None:
         (job / "raises.py").write_text(

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankandfile.capture.control.doors import answers
@@ -107,6 +107,7 @@ class _Attempt:
             if all(rank.over for rank in ranks.ranks) or (
                 failed_at is not None and now - failed_at > GRACE_S
             ):
+                self._pass_on_the_rest()
                 return self._end(failed)
             if failed_at is None and stall.feed(now, [one for one in map(_seen, ranks.ranks) if one]):
                 idle = not any(one.lives and one.open for one in map(_seen, ranks.ranks) if one)
@@ -131,15 +132,26 @@ class _Attempt:
     def _pass_on(self) -> None:
         """Ranks' output as it comes, and once, how each one ended that did not end well."""
         for rank in self._ranks.ranks:
-            if rank.sight is not None and rank.sight.output:
-                sys.stdout.buffer.write(rank.sight.output)
-                sys.stdout.flush()
-                rank.sight = rank.sight.__class__(rank.sight.seen, rank.sight.code, b"")
+            if rank.sight is not None and rank.sight.wrote:
+                for stream, written in ((sys.stdout, rank.sight.output), (sys.stderr, rank.sight.errors)):
+                    stream.buffer.write(written)
+                    stream.flush()
+                rank.sight = replace(rank.sight, output=b"", errors=b"")
             if not rank.lost and rank.asked is not None:
                 rank.lost = self._why_silent(rank)
             if (rank.lost or rank.code) and rank.number not in self._told:
                 self._told.add(rank.number)
                 self._say(ended(rank))
+
+    def _pass_on_the_rest(self) -> None:
+        """Of ranks that have ended: one look tells no more than a part of what they wrote."""
+        while True:
+            self._ranks.look()
+            ended = [rank for rank in self._ranks.ranks if rank.code is not None and not rank.lost]
+            more = any(rank.asked is not None or (rank.sight and rank.sight.wrote) for rank in ended)
+            self._pass_on()
+            if not more:
+                return
 
     def _why_silent(self, rank: Rank) -> str:
         """Empty as long as it may still answer."""
