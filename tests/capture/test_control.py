@@ -134,13 +134,18 @@ class TestWithMonarch:
         until(lambda: left(job) == [])
 
     @pytest.mark.lab
-    def test_a_controller_that_dies_leaves_nothing_running(self, job: Path) -> None:
-        (job / "sleeps.py").write_text("import time\nopen('up', 'w').close()\ntime.sleep(600)\n")
-        started = subprocess.Popen([*RAF, "control", "run", "-n", "2", "--", "sleeps.py"], cwd=job)
+    def test_a_controller_that_dies_leaves_nothing_running(self, job: Path, tmp_path: Path) -> None:
+        (job / "sleeps.py").write_text(
+            "import subprocess, time\nsubprocess.Popen(['sleep', '600'])\nopen('up', 'w').close()\ntime.sleep(600)\n"
+        )
+        env = {**os.environ, "TMPDIR": str(tmp_path / "own"), "RAF_RING_DIR": str(tmp_path / "own")}
+        (tmp_path / "own").mkdir()
+        started = subprocess.Popen([*RAF, "control", "run", "-n", "2", "--", "sleeps.py"], cwd=job, env=env)
         until((job / "up").exists)
         started.kill()
         started.wait()
         until(lambda: left(job) == [])
+        until(lambda: not [*(tmp_path / "own").glob("raf-control-*"), *(tmp_path / "own").glob("run-*")])
 
 
 @contextlib.contextmanager

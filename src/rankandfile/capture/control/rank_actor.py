@@ -25,6 +25,7 @@ from monarch.actor import endpoint
 from monarch.spmd import SPMDActor
 
 from rankandfile.capture.control import hosts
+from rankandfile.capture.control.reaper import Reaper
 from rankandfile.capture.gather import files, stacks
 from rankandfile.capture.launch.environment import folder_for_rings, job_environment
 from rankandfile.capture.watch.rings import Seen, look, without_ring
@@ -39,7 +40,7 @@ LEFT_S = 120.0
 #: Of a stream, at a time.
 MOST_OUTPUT = 1 << 20
 
-#: Becomes the script's process, which ends with the actor's: the kernel sees to it.
+#: Becomes the script's process, which ends with the actor's: the kernel sees to it, and the reaper to what it started.
 _BELOW = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp(sys.argv[1], sys.argv[1:])"
 
 
@@ -95,6 +96,9 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
         self._process: subprocess.Popen[bytes] | None = None
         self._heard = time.monotonic()
         self._left_s = LEFT_S if work is None else math.inf
+        # A controller on this host reads what an actor leaves that is killed.
+        reader = os.getppid() if work is not None else None
+        self._reaper = Reaper(reader, [self._rings, self._work])
         threading.Thread(target=self._end_if_left, name="raf-left", daemon=True).start()
 
     def _end_if_left(self) -> None:
@@ -104,7 +108,6 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
         while os.getppid() == parent and time.monotonic() - self._heard < self._left_s:
             time.sleep(1.0)
         self._end()
-        hosts.remove(str(self._work))
         os._exit(1)
 
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
@@ -127,6 +130,7 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
                 stderr=errors,
                 start_new_session=True,
             )
+        self._reaper.begun(self._process.pid)
         return self._process.pid
 
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
@@ -167,7 +171,6 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
     def end(self) -> None:
         """End the script and what it started, and leave nothing behind."""
         self._end()
-        hosts.remove(str(self._work))
 
     def _end(self) -> None:
         process = self._process
@@ -179,4 +182,6 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
                     process.wait(patience)
                     if how == signal.SIGKILL:
                         break
-        shutil.rmtree(self._rings, ignore_errors=True)
+        for folder in (self._rings, self._work):
+            shutil.rmtree(folder, ignore_errors=True)
+        self._reaper.farewell()

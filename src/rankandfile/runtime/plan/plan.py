@@ -41,7 +41,7 @@ class Plan:
 
     def __init__(self, /, *, learn: int = 2, timeout: float | None = None, **decisions: How) -> None:
         for name, value in (("learn", learn), ("timeout", timeout)):
-            if value in HOWS:
+            if isinstance(value, str):
                 raise ValueError(f"no decision can be called {name}: that is an option of the plan")
         for name, how in decisions.items():
             if how not in HOWS:

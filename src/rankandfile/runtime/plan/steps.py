@@ -83,7 +83,7 @@ class Steps:
     def _take_up(self, name: tuple[object, ...]) -> None:
         """All ranks decide alike, and so forget alike."""
         self._name = name
-        self._kind = self._kinds[name] = self._kinds.pop(name, None) or Kind()
+        self._kind = self._kinds[name] = self._kinds.pop(name, Kind())
         self._counts, self._made = {}, []
         if len(self._kinds) > MOST_KINDS:
             del self._kinds[next(iter(self._kinds))]
