@@ -240,6 +240,25 @@ class TestOnTwoHosts:
         until(lambda: len(left(job)) == 1)
 
     @pytest.mark.lab
+    @pytest.mark.parametrize("lost", [0, 1])
+    def test_a_job_goes_on_without_a_host_that_is_lost(self, job: Path, workers: Any, lost: int) -> None:
+        """Also without the first one, which had the lowest ranks."""
+        address, worker = workers[lost]
+        (job / "goes_on.py").write_text(
+            "import os, time\nimport torch.distributed as dist\ndist.init_process_group('gloo')\ndist.barrier()\n"
+            "if os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':\n"
+            f"    if dist.get_rank() == {2 - 2 * lost}:\n        os.kill({worker.pid}, 9)\n    time.sleep(600)\n"
+            "print('here', *(os.environ[n] for n in ('RANK', 'LOCAL_RANK', 'WORLD_SIZE')), flush=True)\n"
+        )
+        done = run(
+            job, "control", "run", *self.hosts(workers), "-n", "2", "--policy", "restart-without", "--", "goes_on.py"
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert f"restarting the job without {address}, 2 ranks: attempt 2" in done.stderr
+        said = sorted(line for line in done.stdout.splitlines() if line.startswith("here"))
+        assert said == ["here 0 0 2", "here 1 1 2"]
+
+    @pytest.mark.lab
     def test_a_controller_that_dies_leaves_nothing_running(self, job: Path, workers: Any) -> None:
         (job / "sleeps.py").write_text("import time\nopen('up', 'w').close()\ntime.sleep(600)\n")
         started = subprocess.Popen([*RAF, "control", "run", *self.hosts(workers), "--", "sleeps.py"], cwd=job)

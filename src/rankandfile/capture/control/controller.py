@@ -41,7 +41,7 @@ class Options:
     certificates: Path | None = None
     """A folder of them; without, only workers on this machine are asked."""
     policy: str = "stop"
-    """On a hang or a failure: `report`, `stop`, or `restart`."""
+    """On a hang or a failure: `report`, `stop`, `restart`, or `restart-without` the hosts that are gone."""
     restarts: int = 1
     stall: float | None = None
     plan: str = "off"
@@ -67,12 +67,18 @@ def run(options: Options, say: Say, show: Callable[[str], None]) -> int:
 
     mesh = attach(options.hosts, options.certificates)
     monarch.actor.unhandled_fault_hook = heard
-    for attempt in range(options.restarts + 1 if options.policy == "restart" else 1):
+    for attempt in range(options.restarts + 1 if options.policy.startswith("restart") else 1):
         if attempt:
-            if gone := [worker for worker in options.hosts if not answers(worker)]:
+            gone = [worker for worker in options.hosts if not answers(worker)]
+            left = [worker for worker in options.hosts if worker not in gone]
+            if gone and (options.policy == "restart" or not left):
                 say(f"no restart: no worker answers at {', '.join(gone)}")
                 break
-            say(f"restarting the job: attempt {attempt + 1}")
+            if gone:
+                options = replace(options, hosts=left)
+                mesh = attach(left, options.certificates)
+            without = f" without {', '.join(gone)}, {len(left) * options.ranks} ranks" if gone else ""
+            say(f"restarting the job{without}: attempt {attempt + 1}")
         with Ranks(mesh, len(options.hosts), options.ranks) as ranks:
             current[:] = [ranks]
             code = _Attempt(options, ranks, attempt, say, show).until_end()
