@@ -59,6 +59,12 @@ def test_whether_others_had_waited_for_it_before_they_ended_is_left_open() -> No
     assert (verdict.hang, verdict.cause, blamed(verdict)) == (None, "killed", [2])
 
 
+def test_who_may_have_been_ended_because_another_rank_raised_is_not_certain() -> None:
+    verdict = diagnose(between_calls().raised(0, "KeyError: -100").exit(0, 1).case).verdicts[0]
+    assert (verdict.cause, blamed(verdict), verdict.confidence) == ("killed", [2], "supported")
+    assert [(one.cause, one.culprits) for one in verdict.alternatives] == [("raised", "0")]
+
+
 @pytest.mark.parametrize("signal", ["SIGKILL", "SIGTERM"])
 def test_who_was_ended_with_all_the_others_is_not_told_as_killed(signal: str) -> None:
     witnesses = Witnesses(case_of(data_parallel.world(4, {}, backend="gloo"), waited_s=0.5))

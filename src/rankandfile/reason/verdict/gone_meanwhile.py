@@ -5,6 +5,8 @@ Of all ranks it is never said: whoever ends a whole job so ends it from outside,
 
 from __future__ import annotations
 
+from rankandfile.model.diagnosis import Alternative
+from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, world_of
@@ -21,9 +23,10 @@ _AT_ONCE_NS = 60_000_000_000
 def gone_meanwhile(facts: Facts) -> Finding | None:
     accounts, everyone = facts.accounts, range(world_of(facts))
     killed = {rank for rank, end in accounts.ends.items() if end.kind == "killed"}
-    ranks = tuple(sorted(killed | accounts.unreachable.keys()))
-    stories = {rank: story for rank in ranks if (story := story_of(facts, AskedRank(rank, False)))}
-    if not stories or len(stories) >= len(everyone) or len(stories) < len(ranks):
+    gone = sorted(killed | accounts.unreachable.keys())
+    stories = {rank: story for rank in gone if (story := story_of(facts, AskedRank(rank, False)))}
+    ranks = tuple(stories)
+    if not ranks or len(ranks) >= len(everyone):
         return None
     told = [f"{ranks_words([rank])}: {story.doing}" for rank, story in stories.items()]
     more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
@@ -37,10 +40,11 @@ def gone_meanwhile(facts: Facts) -> Finding | None:
     against = [words for story in stories.values() for words in story.contradicted][:_MOST_TOLD]
     disagree = f" The sources disagree: {'; '.join(against)}." if against else ""
     first = stories[ranks[0]]
+    raised = sorted(accounts.raised.keys() - stories.keys())
     return Finding(
         hang=False if over else None,
         cause=first.cause,
-        confidence=first.confidence,
+        confidence="supported" if raised and first.confidence == "established" else first.confidence,
         sentence=(
             f"{upper(broke_off + '; '.join(told[:_MOST_TOLD]))}{more}. No recorded call waits for "
             f"{verb(ranks, 'it', 'them')}. {after}{disagree}"
@@ -49,8 +53,16 @@ def gone_meanwhile(facts: Facts) -> Finding | None:
         doing={rank: story.doing for rank, story in stories.items()},
         evidence=tuple(dict.fromkeys(i for story in stories.values() for i in story.evidence))[:8],
         contradicted_by="a word of the launcher that it ended the process after another had failed",
-        alternatives=first.alternatives,
+        alternatives=(*_ended_for(raised), *first.alternatives),
     )
+
+
+def _ended_for(raised: list[int]) -> tuple[Alternative, ...]:
+    """A launcher that ends those who are left does it by a signal, too, in the end."""
+    if not raised:
+        return ()
+    words = f"{upper(ranks_words(raised))} raised by {verb(raised, 'itself', 'themselves')}: a launcher may have ended"
+    return (perhaps("raised", f"{words} the others for that.", raised, decided_by="the launcher's log"),)
 
 
 def _at_once(facts: Facts) -> bool:
