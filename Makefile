@@ -1,4 +1,4 @@
-# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make native`, `make native-check`, `make browser`, `make servers`.
+# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make native`, `make native-check`, `make monarch`, `make browser`, `make servers`.
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -62,6 +62,10 @@ native-check: $(VENV)/ready
 	PYTHONPATH=.native-check ASAN_OPTIONS=detect_leaks=0 \
 	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	  $(BIN)/python benchmarks/both_readers.py --mutations $(CHANGED) --seed $$(date +%s)
+# Scripts under one controller, with Monarch's real processes: what `make test` skips without it. Some 350 MB, and no torch.
+monarch: $(VENV)/ready
+	$(BIN)/pip install -q -e '.[monarch]'
+	$(PYTEST) tests/capture/test_control.py || $(ALONE) tests/capture/test_control.py
 # Chromium for the tests of the report, which are skipped without one.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
@@ -74,4 +78,4 @@ servers:
 	command -v redis-server && ls $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep . || $(ROOT) apt-get update -q
 	command -v redis-server || $(INSTALL) redis-server
 	ls $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep . || $(INSTALL) postgresql || echo no Postgres
-.PHONY: test lab field quick lint docs record screenshots site bench fuzz native native-check browser servers
+.PHONY: test lab field quick lint docs record screenshots site bench fuzz native native-check monarch browser servers

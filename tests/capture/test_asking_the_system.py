@@ -70,6 +70,17 @@ def test_a_stopped_process_is_called_one_and_left_alone(tmp_path: Path) -> None:
         child.wait()
 
 
+def test_who_is_reached_no_more_is_listed_with_the_reason(tmp_path: Path) -> None:
+    """Also a rank that was never seen; who is known to have ended is not lost."""
+    seen = [without_ring(4000 + rank, rank) for rank in range(2)]
+    why = dict.fromkeys((0, 1, 2), "its actor has not answered for 30 s")
+    files.exits([one._replace(lives=False) for one in seen], {4000: -9}, tmp_path / "exits.json", why)
+    data = (tmp_path / "exits.json").read_bytes()
+    assert sniff.kind(data, "exits.json") == "exit_list"
+    told = [(one.rank, one.state, one.error) for one in from_document(data, "exits.json")[0]]
+    assert told == [(0, "signalled", None), (1, "lost", why[1]), (2, "lost", why[2])]
+
+
 def test_a_diagnosis_that_breaks_down_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\necho Traceback >&2\necho 'KeyError: 3' >&2\nexit 1\n")

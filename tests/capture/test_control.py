@@ -88,6 +88,7 @@ class TestWithMonarch:
         )
         assert done.returncode == 0, done.stderr
         assert "process of rank 1 was killed by signal 9" in done.stderr
+        assert "NO HANG: rank 1 was killed" in done.stderr
         assert "restarting the job: attempt 2" in done.stderr
         assert all(ENDS.format(rank) in done.stdout for rank in range(3))
         assert left(job) == []
@@ -97,6 +98,18 @@ class TestWithMonarch:
         assert done.returncode == 1, done.stderr
         assert "HANG: rank 1" in done.stderr and "ending the job" in done.stderr
         assert left(job) == []
+
+    def test_all_that_ranks_write_comes_out_on_the_stream_that_it_was_written_to(self, job: Path) -> None:
+        """Also what is more than one look at a rank brings, all of it written just before the end."""
+        (job / "writes.py").write_text(
+            "import sys\nfor n in range(40_000):\n    print('x' * 99)\n"
+            "print('last line', flush=True)\nprint('an error', file=sys.stderr)\n"
+        )
+        done = run(job, "control", "run", "-n", "1", "--", "writes.py")
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert len(lines) == 40_001 and lines[-1] == "last line"
+        assert "an error" in done.stderr.splitlines()
 
     @pytest.mark.lab
     def test_an_exception_is_evidence(self, job: Path) -> None:
@@ -121,13 +134,18 @@ class TestWithMonarch:
         until(lambda: left(job) == [])
 
     @pytest.mark.lab
-    def test_a_controller_that_dies_leaves_nothing_running(self, job: Path) -> None:
-        (job / "sleeps.py").write_text("import time\nopen('up', 'w').close()\ntime.sleep(600)\n")
-        started = subprocess.Popen([*RAF, "control", "run", "-n", "2", "--", "sleeps.py"], cwd=job)
+    def test_a_controller_that_dies_leaves_nothing_running(self, job: Path, tmp_path: Path) -> None:
+        (job / "sleeps.py").write_text(
+            "import subprocess, time\nsubprocess.Popen(['sleep', '600'])\nopen('up', 'w').close()\ntime.sleep(600)\n"
+        )
+        env = {**os.environ, "TMPDIR": str(tmp_path / "own"), "RAF_RING_DIR": str(tmp_path / "own")}
+        (tmp_path / "own").mkdir()
+        started = subprocess.Popen([*RAF, "control", "run", "-n", "2", "--", "sleeps.py"], cwd=job, env=env)
         until((job / "up").exists)
         started.kill()
         started.wait()
         until(lambda: left(job) == [])
+        until(lambda: not [*(tmp_path / "own").glob("raf-control-*"), *(tmp_path / "own").glob("run-*")])
 
 
 @contextlib.contextmanager
@@ -214,11 +232,34 @@ class TestOnTwoHosts:
         done = run(
             job, "control", "run", *self.hosts(workers), "-n", "2", "--policy", policy, "--", "waits.py"
         )
-        assert done.returncode != 0 and "Traceback" not in done.stderr, done.stderr
+        own = [
+            line for line in done.stderr.splitlines() if not line.startswith("[rank")
+        ]  # torch's excepthook marks theirs
+        assert done.returncode != 0 and not any("Traceback" in line for line in own), done.stderr
         assert "the process of rank 2 is lost" in done.stderr and "case: " in done.stderr, done.stderr
+        assert "cannot be reached" in done.stderr and "shared storage" not in done.stderr, done.stderr
         assert ("no restart: no worker answers at" in done.stderr) is (policy == "restart")
         assert time.monotonic() - began < 120
         until(lambda: len(left(job)) == 1)
+
+    @pytest.mark.lab
+    @pytest.mark.parametrize("lost", [0, 1])
+    def test_a_job_goes_on_without_a_host_that_is_lost(self, job: Path, workers: Any, lost: int) -> None:
+        """Also without the first one, which had the lowest ranks."""
+        address, worker = workers[lost]
+        (job / "goes_on.py").write_text(
+            "import os, time\nimport torch.distributed as dist\ndist.init_process_group('gloo')\ndist.barrier()\n"
+            "if os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':\n"
+            f"    if dist.get_rank() == {2 - 2 * lost}:\n        os.kill({worker.pid}, 9)\n    time.sleep(600)\n"
+            "print('here', *(os.environ[n] for n in ('RANK', 'LOCAL_RANK', 'WORLD_SIZE')), flush=True)\n"
+        )
+        done = run(
+            job, "control", "run", *self.hosts(workers), "-n", "2", "--policy", "restart-without", "--", "goes_on.py"
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert f"restarting the job without {address}, 2 ranks: attempt 2" in done.stderr
+        said = sorted(line for line in done.stdout.splitlines() if line.startswith("here"))
+        assert said == ["here 0 0 2", "here 1 1 2"]
 
     @pytest.mark.lab
     def test_a_controller_that_dies_leaves_nothing_running(self, job: Path, workers: Any) -> None:

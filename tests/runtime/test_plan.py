@@ -67,6 +67,26 @@ def test_decisions_are_everybodys(ranks: Ranks, libuv: str) -> None:
     assert [step["save"] for step in made] == [False, False, True, False, False, False]
 
 
+def test_what_is_measured_leaves_a_step_of_its_kind(ranks: Ranks) -> None:
+    """Else each step would be the first of a kind, and a call more of it no departure from any plan."""
+    assert [rank.returned for rank in ranks.run(2, programs.measured, -1)] == [programs.STEPS] * 2
+    found = ranks.run(2, programs.measured, 6, limit=60)
+    assert {rank.raised for rank in found if rank.exit != ENDED} == {"OutOfPlan"}
+    assert any("step 6: call 4 on world [0-1] is out of plan" in told(rank) for rank in found), told(found[0])
+
+
+def test_plans_of_steps_that_never_come_again_are_let_go() -> None:
+    from rankandfile.runtime.plan.steps import MOST_KINDS, Steps
+
+    steps = Steps(learn=1)
+    for n in range(MOST_KINDS + 50):
+        for kind in ("often", n):
+            steps.begin(f"step {n}", (kind,))
+            steps.end()
+    assert len(steps._kinds) == MOST_KINDS
+    assert steps._kinds[("often",)].learned == 1
+
+
 def test_sizes_that_vary_are_declared(ranks: Ranks) -> None:
     assert [rank.returned for rank in ranks.run(2, programs.sizes, True)] == [programs.STEPS] * 2
     assert {rank.raised for rank in ranks.run(2, programs.sizes, False)} == {"OutOfPlan"}
@@ -79,6 +99,8 @@ def test_a_wish_that_nobody_declared_is_refused() -> None:
         pass
     with pytest.raises(ValueError, match="one of any"):
         Plan(stop="some")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no decision can be called timeout"):
+        Plan(timeout="min")  # type: ignore[arg-type]
 
 
 class TestMessages:

@@ -110,8 +110,8 @@ EXITS = (
     Column(
         "state",
         pl.Categorical(),
-        "exited (ended by itself), signalled, running, stopped (by a signal, until another lets it go on), or ended "
-        "(nothing tells how)",
+        "exited (ended by itself), signalled, running, stopped (by a signal, until another lets it go on), lost (who "
+        "watched it does not reach it any more), or ended (nothing tells how)",
     ),
     Column("exit_code", pl.Int32, "exit code; null if a signal ended it or nothing tells"),
     Column("signal", pl.Categorical(), "the signal that ended it, such as SIGKILL"),

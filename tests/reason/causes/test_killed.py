@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.reason import absent_rank, broke_off
+from support.reason import absent_rank, broke_off, data_parallel
 from support.reason.building import WORLD, Job, Stop, case_of, loop
 from support.reason.witnesses import IN_LOADER, Witnesses, best, blamed
 
@@ -28,6 +28,49 @@ def test_a_rank_was_killed_and_its_peers_noticed() -> None:
 )
 def test_what_may_have_hung_before_it_ended_is_no_job_that_broke_off(witnesses: Witnesses) -> None:
     assert not any("broke off" in verdict.sentence for verdict in diagnose(witnesses.case).verdicts)
+
+
+def between_calls(waited_s: float = 0.5) -> Witnesses:
+    """All recorded calls have ended, and the others have heard in another way that rank 2 is gone."""
+    job = data_parallel.world(4, {}, backend="gloo")
+    witnesses = Witnesses(case_of(job, waited_s=waited_s)).exit(2, "SIGKILL")
+    for rank in (0, 1, 3):
+        witnesses = broke_off.echo(witnesses, rank, "PeerFailed: step 4: rank 2 will not come: it is gone")
+    return witnesses
+
+
+def test_a_rank_that_was_killed_is_told_where_no_recorded_call_waits_for_it() -> None:
+    witnesses = between_calls()
+    open_still = diagnose(witnesses.case).verdicts[0]
+    assert (open_still.hang, open_still.cause, blamed(open_still)) == (None, "killed", [2])
+    for rank in (0, 1, 3):
+        witnesses = witnesses.exit(rank, 1)
+    verdict = diagnose(witnesses.case).verdicts[0]
+    assert (verdict.hang, verdict.cause, blamed(verdict)) == (False, "killed", [2])
+    assert "it broke off: rank 2: killed by SIGKILL. No recorded call waits for it" in verdict.sentence
+    assert "X0" in verdict.evidence
+
+
+def test_whether_others_had_waited_for_it_before_they_ended_is_left_open() -> None:
+    witnesses = between_calls(waited_s=600)
+    for rank in (0, 1, 3):
+        witnesses = witnesses.exit(rank, 1)
+    verdict = diagnose(witnesses.case).verdicts[0]
+    assert (verdict.hang, verdict.cause, blamed(verdict)) == (None, "killed", [2])
+
+
+def test_who_may_have_been_ended_because_another_rank_raised_is_not_certain() -> None:
+    verdict = diagnose(between_calls().raised(0, "KeyError: -100").exit(0, 1).case).verdicts[0]
+    assert (verdict.cause, blamed(verdict), verdict.confidence) == ("killed", [2], "supported")
+    assert [(one.cause, one.culprits) for one in verdict.alternatives] == [("raised", "0")]
+
+
+@pytest.mark.parametrize("signal", ["SIGKILL", "SIGTERM"])
+def test_who_was_ended_with_all_the_others_is_not_told_as_killed(signal: str) -> None:
+    witnesses = Witnesses(case_of(data_parallel.world(4, {}, backend="gloo"), waited_s=0.5))
+    for rank in range(4):
+        witnesses = witnesses.exit(rank, signal)
+    assert best(witnesses).cause == "no_hang"
 
 
 @pytest.mark.parametrize("signal", ["SIGKILL", "SIGSEGV", "SIGBUS"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from msgspec.structs import replace
-from support.reason import absent_rank, machines
+from support.reason import absent_rank, broke_off, data_parallel, machines
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
 from support.reason.witnesses import (
     Witnesses,
@@ -14,6 +14,8 @@ from support.reason.witnesses import (
     blamed,
     suspected,
 )
+
+from rankandfile.reason import diagnose
 
 
 def silent() -> Witnesses:
@@ -26,6 +28,32 @@ def silent() -> Witnesses:
     for rank in (0, 1, 3):
         witnesses.gave_up(rank, 5, group="dp")
     return witnesses
+
+
+WORKER = "the worker at node1:7400 does not answer any more"
+
+
+def test_a_process_that_its_controller_reaches_no_more() -> None:
+    """Whether others wait for it in a recorded call, ended because of it, or do neither."""
+    waited_for = best(absent_rank.lost().reached_no_more(2, WORKER))
+    assert (waited_for.hang, waited_for.cause, blamed(waited_for)) == (True, "peer_unreachable", [2])
+    assert f"lost ({WORKER})" in waited_for.sentence
+    ended = diagnose(broke_off.broken_off().reached_no_more(1, WORKER).case).verdicts[0]
+    assert (ended.hang, ended.cause, blamed(ended)) == (False, "peer_unreachable", [1])
+    at_rest = Witnesses(case_of(data_parallel.world(4, {}, backend="gloo"), lost=[3]))
+    alone = diagnose(at_rest.reached_no_more(3, WORKER).case).verdicts[0]
+    assert (alone.hang, alone.cause, blamed(alone)) == (None, "peer_unreachable", [3])
+    told = (waited_for, ended, alone)
+    assert not any("shared storage" in one.how for verdict in told for one in verdict.missing_evidence)
+
+
+def test_a_lost_process_of_two_that_the_other_one_ended_of() -> None:
+    """That it is lost is told: here its peer's word alone says whom the connection was to."""
+    body: list[Step] = [Call(WORLD, "all_reduce", 64, "average.py:17")]
+    job = Job({WORLD: [0, 1]}, {0: loop(body, 4), 1: [*loop(body, 3), Stop()]}, backend="gloo")
+    witnesses = Witnesses(case_of(job, lost=[1], waited_s=0.5)).exit(0, 1).reached_no_more(1, WORKER)
+    verdict = diagnose(broke_off.echo(witnesses, 0, broke_off.LOST).case).verdicts[0]
+    assert (verdict.hang, verdict.cause, blamed(verdict)) == (False, "peer_unreachable", [1])
 
 
 def test_silence_alone_blames_nobody() -> None:

@@ -63,6 +63,13 @@ class Witnesses:
         }  # fmt: skip
         return self._with("exits", [row])
 
+    def reached_no_more(self, rank: int, why: str) -> Witnesses:
+        row = {
+            "rank": rank, "kind": "list", "state": "lost", "role": "fact", "error": why,
+            "source": "exits.json", "evidence": f"X{self.case.exits.height}",
+        }  # fmt: skip
+        return self._with("exits", [row])
+
     def worked(self, rank: int, **what: Any) -> Witnesses:
         """What was seen of its process in four seconds; nothing, where nothing is said."""
         told = Work(**{"rank": rank, "over_s": 4.0, "main_s": 0.0, **what})

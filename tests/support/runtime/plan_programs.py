@@ -102,6 +102,19 @@ def decided() -> list[Any]:
     return made
 
 
+def measured(more_at: int) -> int:
+    """Decisions of all forms: a list of modules, a number of something, and a loss that never comes twice."""
+    rank = join()
+    plan = Plan(modules="lead", n="min", loss="max")
+    for n in range(STEPS):
+        with plan.step(n, modules=["head"], n=3 + rank, loss=1.0 / (n + 1 + rank)) as now:
+            assert (now.modules, now.n, now.loss) == (["head"], 3, 1.0 / (n + 1))
+            train()
+            if n == more_at:
+                dist.all_reduce(torch.ones(8))
+    return STEPS
+
+
 def sizes(declared: bool) -> int:
     """The same on all ranks, and other ones in each step."""
     join()

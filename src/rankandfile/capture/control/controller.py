@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankandfile.capture.control.doors import answers
@@ -41,7 +41,7 @@ class Options:
     certificates: Path | None = None
     """A folder of them; without, only workers on this machine are asked."""
     policy: str = "stop"
-    """On a hang or a failure: `report`, `stop`, or `restart`."""
+    """On a hang or a failure: `report`, `stop`, `restart`, or `restart-without` the hosts that are gone."""
     restarts: int = 1
     stall: float | None = None
     plan: str = "off"
@@ -67,12 +67,18 @@ def run(options: Options, say: Say, show: Callable[[str], None]) -> int:
 
     mesh = attach(options.hosts, options.certificates)
     monarch.actor.unhandled_fault_hook = heard
-    for attempt in range(options.restarts + 1 if options.policy == "restart" else 1):
+    for attempt in range(options.restarts + 1 if options.policy.startswith("restart") else 1):
         if attempt:
-            if gone := [worker for worker in options.hosts if not answers(worker)]:
+            gone = [worker for worker in options.hosts if not answers(worker)]
+            left = [worker for worker in options.hosts if worker not in gone]
+            if gone and (options.policy == "restart" or not left):
                 say(f"no restart: no worker answers at {', '.join(gone)}")
                 break
-            say(f"restarting the job: attempt {attempt + 1}")
+            if gone:
+                options = replace(options, hosts=left)
+                mesh = attach(left, options.certificates)
+            without = f" without {', '.join(gone)}, {len(left) * options.ranks} ranks" if gone else ""
+            say(f"restarting the job{without}: attempt {attempt + 1}")
         with Ranks(mesh, len(options.hosts), options.ranks) as ranks:
             current[:] = [ranks]
             code = _Attempt(options, ranks, attempt, say, show).until_end()
@@ -107,6 +113,7 @@ class _Attempt:
             if all(rank.over for rank in ranks.ranks) or (
                 failed_at is not None and now - failed_at > GRACE_S
             ):
+                self._pass_on_the_rest()
                 return self._end(failed)
             if failed_at is None and stall.feed(now, [one for one in map(_seen, ranks.ranks) if one]):
                 idle = not any(one.lives and one.open for one in map(_seen, ranks.ranks) if one)
@@ -131,15 +138,26 @@ class _Attempt:
     def _pass_on(self) -> None:
         """Ranks' output as it comes, and once, how each one ended that did not end well."""
         for rank in self._ranks.ranks:
-            if rank.sight is not None and rank.sight.output:
-                sys.stdout.buffer.write(rank.sight.output)
-                sys.stdout.flush()
-                rank.sight = rank.sight.__class__(rank.sight.seen, rank.sight.code, b"")
+            if rank.sight is not None and rank.sight.wrote:
+                for stream, written in ((sys.stdout, rank.sight.output), (sys.stderr, rank.sight.errors)):
+                    stream.buffer.write(written)
+                    stream.flush()
+                rank.sight = replace(rank.sight, output=b"", errors=b"")
             if not rank.lost and rank.asked is not None:
                 rank.lost = self._why_silent(rank)
             if (rank.lost or rank.code) and rank.number not in self._told:
                 self._told.add(rank.number)
                 self._say(ended(rank))
+
+    def _pass_on_the_rest(self) -> None:
+        """Of ranks that have ended: one look tells no more than a part of what they wrote."""
+        while True:
+            self._ranks.look()
+            ended = [rank for rank in self._ranks.ranks if rank.code is not None and not rank.lost]
+            more = any(rank.asked is not None or (rank.sight and rank.sight.wrote) for rank in ended)
+            self._pass_on()
+            if not more:
+                return
 
     def _why_silent(self, rank: Rank) -> str:
         """Empty as long as it may still answer."""
@@ -167,7 +185,8 @@ class _Attempt:
             known = [(one, rank.code) for rank in there if (one := _seen(rank))]
             codes = {one.pid: code for one, code in known if code is not None}
             name = f"exits_{host}.json" if options.hosts else "exits.json"
-            files.exits([one for one, _ in known], codes, evidence / name)
+            lost = {rank.number: rank.lost for rank in there if rank.lost}
+            files.exits([one for one, _ in known], codes, evidence / name, lost)
         sizes = {"WORLD_SIZE": str(len(self._ranks.ranks)), "LOCAL_WORLD_SIZE": str(options.ranks)}
         files.environment({**os.environ, **sizes}, evidence / "env.txt")
         answer = self._meanwhile(lambda: diagnose(folder, options.source, options.unicode, options.width))

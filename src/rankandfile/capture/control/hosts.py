@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,7 +40,3 @@ def serve(address: str) -> None:
 def work_folder(rank: int) -> str:
     """A new folder for a rank of this host. Raises OSError."""
     return tempfile.mkdtemp(prefix=f"rank-{rank}-", dir=os.environ.get(WORK))
-
-
-def remove(folder: str) -> None:
-    shutil.rmtree(folder, ignore_errors=True)

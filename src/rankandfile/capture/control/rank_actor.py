@@ -18,13 +18,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from monarch.actor import endpoint
 from monarch.spmd import SPMDActor
 
 from rankandfile.capture.control import hosts
+from rankandfile.capture.control.reaper import Reaper
 from rankandfile.capture.gather import files, stacks
 from rankandfile.capture.launch.environment import folder_for_rings, job_environment
 from rankandfile.capture.watch.rings import Seen, look, without_ring
@@ -36,10 +37,10 @@ APART_S = 1.0
 END_S = 5.0
 #: Without a word from a controller on another machine, which asks several times a second.
 LEFT_S = 120.0
-#: Of the output, at a time.
+#: Of a stream, at a time.
 MOST_OUTPUT = 1 << 20
 
-#: Becomes the script's process, which ends with the actor's: the kernel sees to it.
+#: Becomes the script's process, which ends with the actor's: the kernel sees to it, and the reaper to what it started.
 _BELOW = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp(sys.argv[1], sys.argv[1:])"
 
 
@@ -50,8 +51,38 @@ class Sight:
     seen: Seen
     code: int | None
     """How its process ended; negative for a signal, None while it runs."""
-    output: bytes
-    """What it wrote since the last look."""
+    output: bytes = b""
+    """What it wrote since the last look, or the beginning of that: asked again, there is more."""
+    errors: bytes = b""
+
+    @property
+    def wrote(self) -> bool:
+        return bool(self.output or self.errors)
+
+
+class _Stream:
+    """One of the script's, kept in a file and told from there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._told = 0
+        self._end: int | None = None
+
+    def untold(self, over: bool) -> bytes:
+        """`over`: the script has ended; what others write there from then on is no output of the rank's."""
+        with self.path.open("rb") as file:
+            if over and self._end is None:
+                self._end = file.seek(0, os.SEEK_END)
+            file.seek(self._told)
+            most = MOST_OUTPUT if self._end is None else min(MOST_OUTPUT, self._end - self._told)
+            found = file.read(most)
+        self._told += len(found)
+        return found
+
+
+def logs_of(work: Path, rank: int) -> tuple[Path, Path]:
+    """What a rank wrote, and its errors, in the folder of its actor."""
+    return work / f"rank_{rank}.stdout.log", work / f"rank_{rank}.stderr.log"
 
 
 class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore]
@@ -61,11 +92,13 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
         self._work = work / str(self.rank) if work is not None else Path(hosts.work_folder(self.rank))
         self._work.mkdir(mode=0o700, exist_ok=True)
         self._rings = folder_for_rings(os.environ)
-        self._log = self._work / f"rank_{self.rank}.log"
+        self._output, self._errors = (_Stream(path) for path in logs_of(self._work, self.rank))
         self._process: subprocess.Popen[bytes] | None = None
-        self._told = 0
         self._heard = time.monotonic()
         self._left_s = LEFT_S if work is None else math.inf
+        # A controller on this host reads what an actor leaves that is killed.
+        reader = os.getppid() if work is not None else None
+        self._reaper = Reaper(reader, [self._rings, self._work])
         threading.Thread(target=self._end_if_left, name="raf-left", daemon=True).start()
 
     def _end_if_left(self) -> None:
@@ -75,7 +108,6 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
         while os.getppid() == parent and time.monotonic() - self._heard < self._left_s:
             time.sleep(1.0)
         self._end()
-        hosts.remove(str(self._work))
         os._exit(1)
 
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
@@ -89,21 +121,24 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
         env.setdefault("OMP_NUM_THREADS", "1")
         # Monarch's own settings are for its processes.
         env = {name: value for name, value in env.items() if not name.startswith(("HYPERACTOR_", "MONARCH_"))}
-        with self._log.open("wb") as log:
+        with self._output.path.open("wb") as output, self._errors.path.open("wb") as errors:
             self._process = subprocess.Popen(
                 [*own_python(_BELOW), sys.executable, *script],
                 env=env,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=output,
+                stderr=errors,
                 start_new_session=True,
             )
+        self._reaper.begun(self._process.pid)
         return self._process.pid
 
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
     def look(self) -> Sight:
         self._heard = time.monotonic()
-        return self._look()
+        sight = self._look()
+        over = sight.code is not None
+        return replace(sight, output=self._output.untold(over), errors=self._errors.untold(over))
 
     def _look(self) -> Sight:
         process = self._process
@@ -111,18 +146,13 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
         code = process.poll()
         seen = next((one for one in look(self._rings) if one.pid == process.pid), None)
         seen = seen or without_ring(process.pid, self.rank)
-        with self._log.open("rb") as log:
-            log.seek(self._told)
-            output = log.read(MOST_OUTPUT)
-        self._told += len(output)
-        return Sight(seen._replace(rank=self.rank, lives=code is None), code, output)
+        return Sight(seen._replace(rank=self.rank, lives=code is None), code)
 
     @endpoint  # type: ignore[misc,untyped-decorator,unused-ignore]
     def evidence(self, with_stacks: bool) -> list[tuple[str, bytes]]:
         """What the rank leaves, as files: their names below `evidence/`, and their content."""
         self._heard = time.monotonic()
         sight = self._look()
-        self._told -= len(sight.output)
         folder = Path(tempfile.mkdtemp(prefix="evidence-", dir=self._work))
         if with_stacks and sight.code is None:
             name = {f"rank_{self.rank}": sight.seen.pid}
@@ -132,7 +162,7 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
             stacks.take(name, folder / "stacks", native=True)
         if sight.seen.path.exists():
             files.rings([sight.seen], folder / "rings")
-        files.logs([self._log], folder / "logs")
+        files.logs([self._output.path, self._errors.path], folder / "logs")
         files.dumps(self._work / "dumps", folder / "dumps")
         found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         return [(path.relative_to(folder).as_posix(), path.read_bytes()) for path in found]
@@ -141,7 +171,6 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
     def end(self) -> None:
         """End the script and what it started, and leave nothing behind."""
         self._end()
-        hosts.remove(str(self._work))
 
     def _end(self) -> None:
         process = self._process
@@ -153,4 +182,6 @@ class RankActor(SPMDActor):  # type: ignore[misc,untyped-decorator,unused-ignore
                     process.wait(patience)
                     if how == signal.SIGKILL:
                         break
-        shutil.rmtree(self._rings, ignore_errors=True)
+        for folder in (self._rings, self._work):
+            shutil.rmtree(folder, ignore_errors=True)
+        self._reaper.farewell()

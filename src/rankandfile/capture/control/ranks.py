@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rankandfile.capture.control.rank_actor import RankActor, Sight
+from rankandfile.capture.control.rank_actor import RankActor, Sight, logs_of
 from rankandfile.capture.gather import files
 
 #: For processes to come up, for an actor's word, and for what it gathers.
@@ -128,7 +128,7 @@ class Ranks:
         notes = [f"rank {rank.number} gathers nothing: {rank.lost}" for rank in self.ranks if rank.lost]
         for rank in self.ranks:
             if rank.lost and self._work is not None:  # what its actor left on this host
-                files.logs([self._work / str(rank.number) / f"rank_{rank.number}.log"], folder / "logs")
+                files.logs(logs_of(self._work / str(rank.number), rank.number), folder / "logs")
                 files.rings([rank.sight.seen] if rank.sight is not None else [], folder / "rings")
         until = time.monotonic() + EVIDENCE_S
         for rank, one in asked:

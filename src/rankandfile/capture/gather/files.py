@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rankandfile.capture.gather import worker_server
@@ -83,13 +84,20 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
 
 
-def exits(seen: Sequence[Seen], codes: Mapping[int, int], path: Path) -> None:
-    """How each recorded process stands: running, or ended, and with what where that is known."""
+def exits(
+    seen: Sequence[Seen], codes: Mapping[int, int], path: Path, lost: Mapping[int, str] = MappingProxyType({})
+) -> None:
+    """How each recorded process stands: running, or ended, and with what where that is known.
+
+    `lost` tells of ranks, also of such as were never seen, why they are not reached any more.
+    """
     rows: list[dict[str, Any]] = []
     for one in seen:
         code = codes.get(one.pid)
         row: dict[str, Any] = {"rank": one.rank if one.rank >= 0 else None, "host": one.host, "pid": one.pid}
-        if one.lives and one.stopped:
+        if code is None and one.rank in lost:
+            row |= {"state": "lost", "reason": lost[one.rank]}
+        elif one.lives and one.stopped:
             row |= {"state": "stopped", "since": round(one.stopped, 3)}
         elif one.lives:
             row["state"] = "running"
@@ -98,6 +106,8 @@ def exits(seen: Sequence[Seen], codes: Mapping[int, int], path: Path) -> None:
         else:
             row |= {"state": "exited", "exitcode": code, "signal": _signal(code)}
         rows.append(row)
+    unseen = sorted(lost.keys() - {one.rank for one in seen})
+    rows += [{"rank": r, "host": None, "pid": None, "state": "lost", "reason": lost[r]} for r in unseen]
     path.write_text(json.dumps(rows, indent=1) + "\n")
 
 

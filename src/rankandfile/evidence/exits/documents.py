@@ -18,7 +18,7 @@ from rankandfile.evidence.text.logs.signals import by_number, by_words
 #: Largest exit list or error file that is read.
 MOST = 16 << 20
 
-_STATES = ("exited", "signalled", "running", "stopped", "ended")
+_STATES = ("exited", "signalled", "running", "stopped", "ended", "lost")
 #: Times beyond are no times: the year 2100, in seconds.
 _LATEST = 4_102_444_800
 
@@ -53,6 +53,7 @@ def _listed(item: dict[str, Any], source: str) -> End:
         source=source, kind="list", rank=_integer(item.get("rank")), local_rank=_integer(item.get("local_rank")),
         host=clean(item["host"], 200) if isinstance(item.get("host"), str) else None,
         pid=_integer(item.get("pid")), state=state if state in _STATES else None, time_ns=_since(item.get("since")),
+        error=clean(item["reason"], 300) if isinstance(item.get("reason"), str) else None,
     )  # fmt: skip
     code = _integer(item.get("exitcode", item.get("exit_code")))
     if state == "exited" and "signal" in item and item["signal"] is None and code is not None and code > 0:

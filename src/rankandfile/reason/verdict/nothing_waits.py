@@ -14,6 +14,7 @@ from rankandfile.reason.words import counted, ranks_words, upper
 from .contradiction import Contradiction
 from .cut_short import cut_short
 from .finding import Finding
+from .gone_meanwhile import gone_meanwhile
 from .moved import over_by_dumps
 from .nothing_recorded import nothing_recorded
 
@@ -23,6 +24,8 @@ _MOST_TOLD, _MOST_SHOWN = 3, 4
 def nothing_waits(facts: Facts) -> Finding:
     if not facts.call_table.calls.height:
         return nothing_recorded(facts)
+    if (gone := gone_meanwhile(facts)) is not None:
+        return gone
     last = facts.call_table.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
     well = ended_well(facts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -34,10 +35,14 @@ class Plan:
 
     The calls of the first `learn` steps of a kind (same loop, same decisions, same variants) are compared between the
     ranks, and are the plan; a call of a later one that is not in it raises `OutOfPlan` before it is issued, on this
-    rank and on the others. Calls outside of steps are compared with the other ranks' where they are new.
+    rank and on the others. Calls outside of steps are compared with the other ranks' where they are new. A decision
+    that is a float, such as a loss, makes no kind of its own; any other value does.
     """
 
-    def __init__(self, *, learn: int = 2, timeout: float | None = None, **decisions: How) -> None:
+    def __init__(self, /, *, learn: int = 2, timeout: float | None = None, **decisions: How) -> None:
+        for name, value in (("learn", learn), ("timeout", timeout)):
+            if isinstance(value, str):
+                raise ValueError(f"no decision can be called {name}: that is an option of the plan")
         for name, how in decisions.items():
             if how not in HOWS:
                 raise ValueError(f"{name} must be decided by one of {', '.join(HOWS)}, not {how!r}")
@@ -51,12 +56,12 @@ class Plan:
 
     def dynamic(self, *what: str) -> None:
         """Sizes that differ from step to step: of these operations or lines (`"all_reduce"`, `"train.py:88"`), or of
-        all. Ranks must still agree on them."""
+        all. Nobody compares such sizes between the ranks any more, and they must be the same all the same."""
         names = frozenset(what) | {one.replace("_", "") for one in what}
         self._steps.dynamic |= names or {"*"}
 
     @contextmanager
-    def step(self, n: object, **wishes: Any) -> Iterator[SimpleNamespace]:
+    def step(self, n: object, /, **wishes: Any) -> Iterator[SimpleNamespace]:
         """One step: the decisions that all ranks have made of their wishes, and the calls that belong to them."""
         place.Step(n)
         if set(wishes) != set(self._how):
@@ -64,7 +69,7 @@ class Plan:
                 f"decided are {', '.join(self._how) or 'no wishes'}, not {', '.join(wishes) or 'none'}"
             )
         made = self._decide(wishes)
-        self._steps.begin(f"step {place.current_step()}", (place.site(), *sorted(made.items())))
+        self._steps.begin(f"step {place.current_step()}", (place.site(), _kind(made)))
         try:
             yield SimpleNamespace(**made)
         except BaseException:
@@ -90,3 +95,10 @@ class Plan:
         if not wishes or (guard := next_use("plan", "step", None, self._timeout)) is None:
             return dict(wishes)
         return self._decisions.make(guard, wishes)
+
+
+def _kind(made: Mapping[str, Any]) -> str:
+    """What decides which calls a step makes. A measured number is hardly ever met again, and would leave every step
+    one of a kind, held to nothing."""
+    told = {name: value for name, value in made.items() if not isinstance(value, float)}
+    return json.dumps(told, sort_keys=True, default=repr)

@@ -11,6 +11,9 @@ from rankandfile.runtime.plan.calls import Call
 from rankandfile.runtime.plan.judge import Post, Ruling, ruling
 from rankandfile.runtime.plan.memory import Novelty
 
+#: Kinds of steps that are kept; of more, those that have not come for longest are learned anew.
+MOST_KINDS = 256
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -58,27 +61,32 @@ class Steps:
         )
 
     def begin(self, words: str, kind: tuple[object, ...]) -> None:
-        self.words, self._name = words, kind
-        self._kind = self._kinds.setdefault(kind, Kind())
-        self._counts, self._made = {}, []
+        self.words = words
+        self._take_up(kind)
 
     def vary(self, name: str) -> tuple[object, ...]:
         """From here on the step is of another kind, for as long as every rank says so: the next call asks them."""
         before = self._name
         self._finish()
-        self._name = (*before, name)
-        self._kind = self._kinds.setdefault(self._name, Kind())
-        self._counts, self._made, self._fresh = {}, [], True
+        self._take_up((*before, name))
+        self._fresh = True
         return before
 
     def back(self, kind: tuple[object, ...]) -> Callable[[int], Ruling] | None:
         """The variant is over; what it left out. What follows it is a part of its own."""
         missing = self.missing()
         self._finish()
-        self._name = (*kind, "after", *self._name[len(kind) :])
-        self._kind = self._kinds.setdefault(self._name, Kind())
-        self._counts, self._made, self._fresh = {}, [], True
+        self._take_up((*kind, "after", *self._name[len(kind) :]))
+        self._fresh = True
         return missing
+
+    def _take_up(self, name: tuple[object, ...]) -> None:
+        """All ranks decide alike, and so forget alike."""
+        self._name = name
+        self._kind = self._kinds[name] = self._kinds.pop(name, Kind())
+        self._counts, self._made = {}, []
+        if len(self._kinds) > MOST_KINDS:
+            del self._kinds[next(iter(self._kinds))]
 
     def check(self, call: Call) -> Planned | None:
         """None where there is no plan yet: outside of steps, and while it is learned."""

@@ -27,6 +27,7 @@ class Policy(str, Enum):
     report = "report"
     stop = "stop"
     restart = "restart"
+    restart_without = "restart-without"
 
 
 def run(
@@ -48,7 +49,7 @@ def run(
         Option(
             "--policy",
             help="What follows a hang: report, and let the job be; stop it; or restart it. A job of which a rank has "
-            "failed is ended in any case, and restarted by restart.",
+            "failed is ended in any case, and restarted by restart; restart-without leaves hosts out that are gone.",
         ),
     ] = Policy.stop,
     restarts: Annotated[int, Option("--restarts", min=1, help="How often restart does so.")] = 1,

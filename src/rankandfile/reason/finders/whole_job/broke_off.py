@@ -32,9 +32,11 @@ _AT_ONCE_NS = 60_000_000_000
 def broke_off(facts: Facts, _: WaitEnd) -> Finding | None:
     accounts, world = facts.accounts, facts.case.world_size or 0
     everyone = set(range(world))
-    if world < 2 or not everyone <= {rank for rank in accounts.ends if accounts.gone(rank)}:
+    if world < 2 or not everyone <= accounts.unreachable.keys() | {
+        r for r in accounts.ends if accounts.gone(r)
+    }:
         return None
-    if all(accounts.ends[rank].kind == "finished" for rank in everyone):
+    if all(rank in accounts.ends and accounts.ends[rank].kind == "finished" for rank in everyone):
         return None
     noticed = {r for r in everyone if _said(facts, r, *_LOST_A_PEER)}
     gave_up = {r for r in everyone if _said(facts, r, _TIMED_OUT)}
@@ -52,7 +54,9 @@ def _noticed_at_once(facts: Facts, everyone: set[int], noticed: set[int]) -> Fin
     """All but those that failed first lost a connection, and the last call was made just before."""
     first = tuple(sorted(everyone - noticed))
     last, written = facts.call_table.calls["created_ns"].max(), written_ns(facts.case, facts.clocks)
-    if not noticed or not first or len(first) >= len(noticed) or facts.accounts.gave_up:
+    if not noticed or not first or facts.accounts.gave_up:
+        return None
+    if len(first) >= len(noticed) and not facts.accounts.unreachable.keys() >= {*first}:
         return None
     if not isinstance(last, int) or written is None or written - last > _AT_ONCE_NS:
         return None

@@ -16,6 +16,8 @@ _SURER: dict[EndKind, int] = {"killed": 0, "exited": 1, "finished": 2, "echo": 3
 _TAKEN = "taken away by its cluster"
 #: How that of an end is that came when somebody cancelled the job.
 _CANCELLED = "the job was cancelled"
+#: The state of a process that whoever watched it reaches no more.
+LOST = "lost"
 
 
 def ends_of(exits: pl.DataFrame) -> dict[int, End]:
@@ -78,4 +80,11 @@ def _words(kind: EndKind, row: Row) -> str:
         if row["signal"]:
             return f"ended from outside by {row['signal']}"
         return f"ended when {row['error']}" if row["error"] == _CANCELLED else "ended after others had failed"
+    if row["state"] == LOST:
+        return lost_words(row)
     return "still there" if kind == "running" else "gone, nothing says how"
+
+
+def lost_words(row: Row) -> str:
+    """Of a process that its controller reaches no more: whether it still runs, nobody knows."""
+    return f"lost ({row['error']})" if row["error"] else "lost"

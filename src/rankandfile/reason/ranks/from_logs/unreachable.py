@@ -1,4 +1,4 @@
-"""Ranks whose host does not answer: by the scheduler, by NCCL, or by the connections that were lost."""
+"""Ranks whose host does not answer: by the scheduler, the controller, NCCL, or the connections that were lost."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from rankandfile.model.events import event_id
 
 from .accounts import Error, LostBetween, fields_of
 from .devices_and_processes import ranks_of_processes
+from .exit_lists import LOST, lost_words
 from .hosts import lost_hosts
 
 _LOST = ("Connection timed out", "No route to host", "Host is unreachable", "Network is unreachable")
@@ -31,6 +32,7 @@ def unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]
     gone = lost_hosts(events.filter(pl.col("kind") != "slurm_node_failure"), hosts)
     out = {rank: gone[host] for rank, host in hosts.items() if host in gone} | out
     out.update(_in_all_lost(events, hosts))
+    out.update(_lost_by_their_controller(exits))
     if not lost.height and not failed.height:
         return out
     ranks = ranks_of_processes(exits)
@@ -45,6 +47,11 @@ def unreachable(events: pl.DataFrame, exits: pl.DataFrame, hosts: dict[int, str]
                 words = "NCCL lost the process, and messages to the host fail"
                 out.setdefault(rank, Error(words, (event_id(row["log"], row["line"]), *signs)))
     return out
+
+
+def _lost_by_their_controller(exits: pl.DataFrame) -> dict[int, Error]:
+    rows = exits.filter((pl.col("state").cast(pl.String) == LOST) & pl.col("rank").is_not_null())
+    return {row["rank"]: Error(lost_words(row), (row["evidence"],)) for row in rows.iter_rows(named=True)}
 
 
 def lost_between(events: pl.DataFrame, hosts: dict[int, str]) -> LostBetween | None:
