@@ -57,8 +57,8 @@ def nothing_waits(facts: Facts) -> Finding:
         )
     if timeless and facts.hidden:
         sentence += (
-            f" {upper(ranks_words(sorted(facts.hidden)))} also send and receive, which gloo does not record, and when "
-            "the dumps were written their files do not tell: one that still waits there would look like this."
+            f" {upper(ranks_words(_known_to_transfer(facts)))} also send and receive, which gloo does not record, and "
+            "when the dumps were written their files do not tell: one that still waits there would look like this."
         )
     stood = much_longer(facts, idle) and not well
     if well:
@@ -75,6 +75,10 @@ def nothing_waits(facts: Facts) -> Finding:
         sentence=sentence,
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
     )
+
+
+def _known_to_transfer(facts: Facts) -> list[int]:
+    return sorted(rank for rank, transfers in facts.hidden.items() if transfers)
 
 
 def _unseen_inside(facts: Facts, unseen: list[int]) -> dict[int, Stand]:
@@ -170,7 +174,7 @@ def _hidden(facts: Facts, idle_ns: int) -> Finding:
         confidence="hypothesis",
         sentence=(
             f"Every recorded call has ended, yet no rank made another in the {idle_ns / 1e9:.0f} s before the dumps "
-            f"were written. {upper(ranks_words(sorted(facts.hidden)))} also send and receive, which gloo does not "
+            f"were written. {upper(ranks_words(_known_to_transfer(facts)))} also send and receive, which gloo does not "
             "record: a send or a receive without its other half would look like this."
         ),
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),

@@ -106,14 +106,8 @@ def _looked_at(paths: CallPaths) -> Iterator[CodeDivergence]:
     for number, one in enumerate(cohorts[:MOST_WITNESSES]):
         for other in cohorts[number + 1 : MOST_WITNESSES]:
             found = compare(paths, one, other, False)
-            if found is None:
-                continue
-            if _late(paths, found):
+            if found is not None and _late(paths, found):
                 yield found
-            elif not any(len(paths.calls(side.rank)) > 1 for side in (found.normal, found.culprit)):
-                # Of what came before nothing is recorded: those of one side were where the others are now.
-                for side in (found.normal, found.culprit):
-                    yield replace(found, before=side.path, exact=True)
 
 
 def _seen_apart(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
