@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import msgspec
 import pytest
@@ -34,7 +34,8 @@ def taking(answer: Callable[[bytes], int], idle_s: float = 60.0) -> Iterator[str
         def log_message(self, *_: object) -> None:
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Taker)
+    # A kept connection holds up nobody who ends the server.
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Taker)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

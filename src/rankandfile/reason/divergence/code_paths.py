@@ -174,9 +174,9 @@ def stack_of(case: Case, number: int | None) -> Stack:
         row["frame"]: row for row in case.frames.filter(pl.col("frame").is_in(frames)).iter_rows(named=True)
     }
     ordered = [known[f] for f in reversed(frames) if f in known]
-    inner = [str(row["function"]).rsplit(".", 1)[-1] for row in ordered[1:]]
+    called = [str(row["function"]).rsplit(".", 1)[-1] for row in [*ordered[1:], {"function": ""}]]
     return [
-        Frame(row["function"], row["file"], row["line"], called in _LEAVES)
-        for row, called in zip(ordered, [*inner, ""], strict=True)
+        Frame(row["function"], row["file"], row["line"], inner in _LEAVES)
+        for row, inner in zip(ordered, called, strict=False)
         if not row["is_torch"]
     ]
