@@ -79,27 +79,6 @@ def test_the_evidences_own_culprits_stay() -> None:
     assert blamed(placed) == blamed(verdict) == [1]
 
 
-def left_early(test: str, then: str = "all_reduce(n)") -> Verdict:
-    """Rank 0 has made all its calls and is gone, and rank 1 waits in one more: by their number, rank 0 left early."""
-    run = play(2, train=PROGRAM.format(body=f"if {test}:\n            dist.{then}"))
-    verdict = msgspec.structs.replace(verdict_of(run, 0, "early_exit"), confidence="supported")
-    return locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
-
-
-@pytest.mark.parametrize("test", ["dist.get_rank() == 1", "n == 2 and dist.get_rank() == 1"])
-def test_who_came_with_a_call_more_is_named_and_not_whom_it_then_waits_for(test: str) -> None:
-    verdict = left_early(test)
-    assert (blamed(verdict), verdict.cause) == ([1], "rank_conditional"), verdict.sentence
-    assert "lets rank 1 alone make a call more, and the others went on without it" in verdict.sentence
-
-
-@pytest.mark.parametrize(
-    "test", ["dist.get_rank() != 0", "n == 2 and dist.get_rank() % 2 == 1", "n == 2 and dist.get_rank() > 0"]
-)
-def test_where_the_test_names_nobody_who_came_with_a_call_more_is_not_blamed(test: str) -> None:
-    assert blamed(left_early(test)) == [0]
-
-
 UNREADABLE = """try:
     int("x" if {when} and dist.get_rank() else "1")
 except ValueError:

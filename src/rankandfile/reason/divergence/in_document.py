@@ -174,9 +174,8 @@ def without_ways(sentence: str) -> str:
 
 
 def without_leaving(words: str) -> str:
-    """The same of a rank that, as the source shows, is in the loop still, or ended with all its calls made."""
+    """The same of a rank that, as the source shows, is in the loop still."""
     words = re.sub(r"\bleft the loop early: (?:it|they) (is|are)\b", r"\1", words)
-    words = words.replace("left the program early, and exited", "exited")
     return words.replace("left the loop, and is", "is").replace(" after it, where", ", where")
 
 

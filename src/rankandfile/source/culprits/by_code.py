@@ -39,10 +39,9 @@ from rankandfile.source.lines.found_line import FoundLine
 from .exact_cause import DIRECT
 from .guard_clause import who_turned_back
 from .let_go_on import who_was_let_go_on
-from .one_more import who_made_one_more
 from .out_of_date import who_is_out_of_date
 from .usual_way import left_the_usual, made_a_new_call
-from .ways import over_for, singled_out, way_of_each
+from .ways import over_for, way_of_each
 
 _ON_ITS_RANK = Heuristic(
     "test on the rank", "a test for a rank by its number singles out those that it names"
@@ -61,15 +60,13 @@ _FROM_OUTSIDE = ("signal", "exception", "file_system", "environment", "memory", 
 
 
 def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> NamedByCode | None:
-    """None where the code names nobody, or the evidence somebody already, whom the code does not clear."""
+    """None where the evidence names somebody already, or the code nobody."""
     if found.kind == "some_make" and verdict.hang and not verdict.culprits:
         return who_made_another(verdict, found)
     if found.kind == "renewed" and verdict.hang and not verdict.culprits:
         return who_is_out_of_date(verdict, found)
     if found.kind == "fewer_items" and verdict.hang is None and not verdict.named:
         return who_left_a_loop(found)
-    if verdict.culprits and (one := who_made_one_more(verdict, found)) is not None:
-        return one
     if (
         not verdict.hang
         or verdict.culprits
@@ -143,7 +140,7 @@ def _whom_it_names(verdict: Verdict, found: FoundLine, divergence: CodeDivergenc
         return None
     ways = way_of_each(decision, divergence)
     suspects = {one.rank for one in verdict.suspects}
-    side = singled_out(condition.node)
+    side = _singled_out(condition.node)
     if side is None and suspects:
         # A test behind a name, as `is_main()`: the few that the stacks show apart are those that it singles out.
         side = next((way for way, of in ways.items() if {*of.members} == suspects), None)
@@ -161,6 +158,18 @@ def _whom_it_names(verdict: Verdict, found: FoundLine, divergence: CodeDivergenc
         doing=f"went another way than its peers at {found.place.at(condition.line)}",
         sentence=f"The code decides it: the test singles out the ranks that {took}.",
     )
+
+
+def _singled_out(test: ast.expr) -> str | None:
+    """Which outcome of a test on the rank is that of the ranks it names. Every second one is no rank with a name."""
+    match test:
+        case ast.Compare(left=ast.BinOp()):
+            return None
+        case ast.Compare(ops=[ast.Eq() | ast.In()]):
+            return "taken"
+        case ast.Compare(ops=[ast.NotEq() | ast.NotIn()]):
+            return "not taken"
+    return None
 
 
 def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:

@@ -77,15 +77,3 @@ def guard_of(found: FoundLine) -> ast.If | None:
     decision = found.decision
     test = if_of(decision.place.function.node, decision.condition.node) if decision is not None else None
     return test if test is not None and not test.orelse and isinstance(test.body[-1], JUMPS) else None
-
-
-def singled_out(test: ast.expr) -> str | None:
-    """Which outcome of a test on the rank is that of the ranks it names. Every second one is no rank with a name."""
-    match test:
-        case ast.Compare(left=ast.BinOp()):
-            return None
-        case ast.Compare(ops=[ast.Eq() | ast.In()]):
-            return "taken"
-        case ast.Compare(ops=[ast.NotEq() | ast.NotIn()]):
-            return "not taken"
-    return None
