@@ -84,6 +84,15 @@ def test_the_counters_of_cut_dumps_tell_who_is_behind() -> None:
     assert "the last call of rank 2 was #8, and had ended" in verdict.sentence
 
 
+def test_a_cut_dump_of_another_moment_is_not_behind() -> None:
+    """The others have ended calls that it has not made: its dump was taken before theirs."""
+    told = all_cut().counted(2, 1000, 1000)
+    for rank in (0, 1, 3):
+        told.counted(rank, 1037, 1036)
+    verdict = best(told)
+    assert (blamed(verdict), suspected(verdict)) == ([], [])
+
+
 def test_counters_of_cut_dumps_suspect_no_majority() -> None:
     """One rank that made a call more is no sign against all others."""
     told = all_cut().counted(2, 9, 8)

@@ -738,9 +738,16 @@ def test_a_key_by_which_a_function_sorts_what_a_loop_goes_over(names: str) -> No
         assert (place(told.location) == run.marked) is found
 
 
+def test_a_size_that_no_item_has_a_part_in_is_no_matter_of_order() -> None:
+    program = SORTED.format(key="-SEEN[dist.get_rank()][name]", names="names = order(tables)")
+    run = play(2, train=program.replace("mine[name], group=name", "[0] * len(tables)"))
+    told = in_a_circle(run, "size_mismatch", "argument")
+    assert place(told.location) != run.marked and told.cause == "size_mismatch"
+
+
 def test_calls_in_an_order_of_ones_own_meet_with_other_arguments() -> None:
     program = SORTED.format(key="-SEEN[dist.get_rank()][name]", names="names = order(tables)")
-    run = play(2, train=program.replace("mine[name], group=name", "None"))
+    run = play(2, train=program.replace("mine[name]", "None"))
     told = in_a_circle(run, "size_mismatch", "argument")
     assert (place(told.location), told.cause) == (run.marked, "order_inversion")
 

@@ -59,7 +59,8 @@ Thread 77 (active): "Thread-1"
 """
 
 
-def told(folder: Path, thread: str, rollout: str = ROLLOUT) -> Verdict:
+def told(folder: Path, thread: str, rollout: str = ROLLOUT, put: int = 12) -> Verdict:
+    get = next(n for n, line in enumerate(rollout.splitlines(), 1) if "self.ready.get" in line)
     (folder / "src").mkdir()
     (folder / "src" / "rollout.py").write_text(rollout)
     (folder / "src" / "train.py").write_text(TRAIN)
@@ -68,7 +69,7 @@ def told(folder: Path, thread: str, rollout: str = ROLLOUT) -> Verdict:
         for rank in range(3):
             text = stack(rank, "all_reduce", "main (train.py:9)", "<module> (train.py:11)")
             if rank == 2:
-                text = WAITS.format(pid=40, thread=thread, put=12, get=20 + (rollout is TWO_LINES))
+                text = WAITS.format(pid=40, thread=thread, put=put, get=get)
             (folder / "evidence" / f"stack_rank_{rank}_{look}.txt").write_text(text)
     found = rankandfile.diagnose([folder / "evidence"], src=[folder / "src"], hung=True).verdicts[0]
     assert [culprit.rank for culprit in found.culprits] == [2], found.sentence
@@ -103,5 +104,36 @@ def test_a_thread_that_fills_nothing_is_left_alone(tmp_path: Path) -> None:
     found = told(
         tmp_path, "    step (level.py:9)", rollout=ROLLOUT.replace("self.ready.put", "self.others.put")
     )
+    assert found.location is not None
+    assert (found.location.file, found.location.line) == ("rollout.py", 20)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("score = self.episode(level)", "score = self.tasks.get()"),  # nobody gave it anything to do
+        ("score = self.episode(level)", "score = self.slots.acquire()"),
+    ],
+)
+def test_a_thread_that_waits_itself_is_at_work_on_nothing(tmp_path: Path, old: str, new: str) -> None:
+    found = told(tmp_path, "    get (queue.py:171)", rollout=TWO_LINES.replace(old, new))
+    assert found.location is not None
+    assert (found.location.file, found.location.line) == ("rollout.py", 21)
+    assert "at work on the next" not in found.sentence
+
+
+def test_a_queue_of_another_object_by_the_same_name_is_another_queue(tmp_path: Path) -> None:
+    monitor = """
+
+class Monitor(threading.Thread):
+    def run(self):
+        while not self.stopped:
+            self.ready.put(self.look())
+
+    def look(self):
+        return read_all()
+"""
+    thread = "    read_all (probe.py:4)\n    look (rollout.py:29)"
+    found = told(tmp_path, thread, rollout=ROLLOUT + monitor, put=26)
     assert found.location is not None
     assert (found.location.file, found.location.line) == ("rollout.py", 20)

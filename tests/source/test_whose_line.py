@@ -307,6 +307,33 @@ def test_who_had_no_batch_left_in_a_frameworks_loop_is_named_if_no_more_than_the
     assert (found.cause == "uneven_inputs") == bool(named)
 
 
+def test_where_a_flag_may_have_ended_the_loop_as_well_nobody_is_said_to_have_had_less() -> None:
+    quota = """
+        from lightning import Callback
+
+        class Quota(Callback):
+            def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+                if vars(self)["limit"] <= batch_idx:
+                    trainer.should_stop = True
+    """
+    train = SHARE.replace("import Trainer", "import Trainer\nfrom quota import Quota").replace(
+        "Trainer()", "Trainer(callbacks=[limited(Quota())])"
+    )
+    train += """
+
+def limited(quota):
+    quota.limit = 0 if dist.get_rank() == 2 else 99
+    return quota
+"""
+    train = train.replace("range(8)", "range(9)")
+    run = play(
+        **{LIGHTNING: FRAMEWORK, "stream": STREAM.replace("  # <-", ""), "quota": quota, "train": train}
+    )
+    nobody = replace(verdict_of(run, 2), culprits=[])
+    found = locate(case_of(run), diagnosis_of(nobody), tree(run.files)).verdicts[0]
+    assert not found.culprits and found.cause != "uneven_inputs", found.sentence
+
+
 def test_a_flag_is_told_with_what_stores_it() -> None:
     verdict = located(play(**PROGRAMS["a flag of the trainer"]), culprit=1)
     assert "Lightning stops training upon `trainer.should_stop`, as rank 1 alone did" in verdict.sentence

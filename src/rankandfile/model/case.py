@@ -70,19 +70,22 @@ class Case(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def unlooked(self) -> pl.DataFrame:
-        """Of ranks that nobody looked at, and that left no record of calls: the first call that their watchdogs gave up
-        on, as the snapshot of where it was made."""
+        """Where nobody looked at any rank: of each that left no record of calls, the first call that its watchdog gave
+        up on, as the snapshot of where it was made.
+
+        Where its host stands is another thing, so that those who were looked at cannot be held against these."""
         shows = pl.col("shows").cast(pl.String)
-        seen = self.snapshots.filter(shows.is_in(["now", "died"]))["rank"]
-        better = pl.concat([seen, self.calls["rank"].cast(seen.dtype)]).unique()
-        alone = (shows == "issued") & pl.col("rank").is_not_null() & ~pl.col("rank").is_in(better.implode())
-        told = self.snapshots.filter(alone).sort("at_ns", "file", "line", nulls_last=True)
+        told = self.snapshots.filter((shows == "issued") & pl.col("rank").is_not_null())
+        if not told.height or self.snapshots.filter(shows.is_in(["now", "died"])).height:
+            return told.clear()
+        recorded = pl.col("rank").is_in(self.calls["rank"].cast(told["rank"].dtype).unique().implode())
+        told = told.filter(~recorded).sort("at_ns", "file", "line", nulls_last=True)
         return told.unique("rank", keep="first", maintain_order=True)
 
     @cached_property
     def looks(self) -> pl.DataFrame:
-        """The snapshots, by which a rank that nobody looked at stands where its watchdog's call was made: it has not
-        come past that call, wherever its host is."""
+        """The snapshots; where nobody looked, a rank stands where its watchdog's call was made: it has not come past
+        that, wherever its host is."""
         if not self.unlooked.height:
             return self.snapshots
         here = self.unlooked.select("file", "line", stands=pl.lit(True))

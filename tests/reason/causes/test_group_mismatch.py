@@ -250,3 +250,22 @@ def test_who_lacks_elsewhere_in_the_call_of_that_size_made_it_on_the_wrong_group
     assert (verdict.cause, blamed(verdict)) == (cause, [3]), verdict.sentence
     if cause == "group_mismatch":
         assert "rank 1 waits for it in the call of that size on group pair1 [1,3]" in verdict.sentence
+
+
+def test_where_no_other_rank_has_a_group_of_that_kind_its_use_tells_nothing() -> None:
+    """All reduce over what they have, ranks 1 and 3 over the embedding's group too: rank 1 leaves that turn out."""
+    groups = {"tp0": [0, 1], "tp1": [2, 3], "emb": [1, 3]}
+
+    def steps(rank: int) -> list[Step]:
+        tp = Call(f"tp{rank // 2}", "reduce_scatter", 64, "optim.py:20")
+        sums: list[Step] = [Call(f"tp{rank // 2}", "all_reduce", 8, "norm.py:9")]
+        if rank in (1, 3):
+            sums += [Call("emb", "all_reduce", 8, "norm.py:9")] if rank == 3 else []
+            sums.append(Call("emb", "broadcast", 64, "save.py:27"))
+        return [*loop([tp], 5), *sums, *loop([tp], 2)]
+
+    descs = {name: f"mesh_{name[:2]}" for name in groups}
+    programs = {rank: steps(rank) for rank in range(4)}
+    verdict = best(case_of(Job({WORLD: list(range(4)), **groups}, programs, descs=descs, backend="gloo")))
+    assert (verdict.cause, blamed(verdict)) != ("group_mismatch", [3])
+    assert blamed(verdict) == []

@@ -227,3 +227,28 @@ def test_who_is_held_behind_its_own_last_call_of_that_line_has_not_gone_past_the
     held = [("wait", "/usr/lib/python3.11/threading.py", 327), ("put", "/usr/lib/python3.11/queue.py", 140)]
     verdict = best(witnesses.stack(2, [*held, *at(22, "step", "/workspace/world.py")]))
     assert (verdict.cause, blamed(verdict)) == ("host_blocked", [2])
+
+
+@pytest.mark.parametrize(("senders", "named"), [((0, 1), [3]), ((0, 1, 3), [])])
+def test_in_code_of_its_own_is_held_who_is_in_no_transfer_either(
+    senders: tuple[int, ...], named: list[int]
+) -> None:
+    """gloo keeps no sends and receives, but counts them: rank 3 makes none, or may be in one."""
+    body: list[Step] = [Call(WORLD, "all_reduce", 64, "a.py:5"), Call(WORLD, "all_gather", 1, "a.py:9")]
+    programs: dict[int, list[Step]] = {rank: loop(body, 6) for rank in range(4)}
+    programs[3] = [*loop(body, 4), Stop()]
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))
+    transfers = pl.when(pl.col("rank").is_in(senders)).then(pl.col("seq") * 3).otherwise(pl.col("seq"))
+    case = replace(case, calls=case.calls.with_columns(op_id=transfers))
+    held = [("parse", "/workspace/data.py", 9), ("main", "/workspace/train.py", 8)]
+    assert blamed(best(Witnesses(case).stack(3, held, held))) == named
+
+
+def test_who_made_no_recorded_call_yet_may_wait_in_transfers_like_the_others() -> None:
+    """Two ranks mix with their neighbours still, and the others are in the first collective behind that."""
+    last: list[Step] = [Call(WORLD, "all_gather", 8, "sgd.py:49")]
+    programs: dict[int, list[Step]] = {rank: last if rank % 2 == 0 else [Stop()] for rank in range(4)}
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))
+    case = replace(case, calls=case.calls.with_columns(op_id=pl.lit(89)))
+    verdict = best(Witnesses(case).stack(1, at(23, "mix")).stack(3, at(23, "mix")))
+    assert blamed(verdict) == [] and "which gloo does not record" in verdict.sentence

@@ -694,6 +694,28 @@ def main(host):
     ]
 
 
+@pytest.mark.parametrize("test", ["host.index in members", "host.node == 0"])
+def test_a_group_of_its_members_is_made_by_all(test: str) -> None:
+    """Who is a member is each rank's own: a vote would send the others the members' way."""
+    files = train(
+        f"""class World:
+    def __init__(self, host, members):
+        self.group = None
+        if {test}:
+            self.group = dist.new_group(members)
+
+    def close(self):
+        if self.group is not None:
+            dist.barrier(group=self.group)
+
+
+def main(host, members):
+    World(host, members).close()
+"""
+    )
+    assert "+ group_1 = dist.new_group(members)" in changed(files, test, cause="group_mismatch")
+
+
 def test_one_raises_and_all_raise_and_nothing_waits_in_finally() -> None:
     files = train(
         """def step(loss):

@@ -37,7 +37,7 @@ def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
     )  # fmt: skip
     counted = between.filter(pl.col("hidden") > 0).group_by("rank").agg(pl.col("hidden").sum())
     # A dump without calls does not tell its backend.
-    uncounted = {*case.ranks_seen} - {*case.calls["rank"]} if counted.height else set()
+    uncounted = {*case.ranks_seen} - {*case.calls["rank"].unique()} if counted.height else set()
     return dict.fromkeys(sorted(uncounted), 0) | dict(counted.sort("rank").iter_rows())
 
 

@@ -102,7 +102,7 @@ def on_another_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 def _of_two_sides(facts: Facts, p: DivergencePoint) -> DivergencePoint | None:
     """Where nothing says which side diverged: the one whose call more ranks than these make on groups of another kind,
-    and nobody else on one of this kind."""
+    and nobody else on one of this kind, though some of those have one."""
     if p.kind != "substituted" or p.came is None or p.expected is None:
         return None
     turned = replace(p, culprits=p.normal, normal=p.other, other=p.normal, came=p.expected, expected=p.came)
@@ -110,9 +110,18 @@ def _of_two_sides(facts: Facts, p: DivergencePoint) -> DivergencePoint | None:
     found = [
         side
         for side, made in sides
-        if made["site"] is not None and len(_used_by_others(facts, made, side.culprits)) > len(side.culprits)
+        if made["site"] is not None
+        and len(others := _used_by_others(facts, made, side.culprits)) > len(side.culprits)
+        and others & _have_one_like_it(facts, made) - {*p.normal, *p.other}
     ]
     return found[0] if len(found) == 1 else None
+
+
+def _have_one_like_it(facts: Facts, made: lookup.Row) -> set[int]:
+    """Ranks that are in a group of the kind on which this call was made."""
+    families, members = facts.programs.families, facts.membership.members
+    here = families.get(int(made["group"]), int(made["group"]))
+    return {rank for group, ranks in members.items() if families.get(group, group) == here for rank in ranks}
 
 
 @finder(precedence=22)

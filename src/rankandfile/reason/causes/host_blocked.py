@@ -95,9 +95,9 @@ def _on_its_own(facts: Facts, asked: AskedRank, stand: Stand) -> bool:
     if stand.activity != "user_code":
         return False
     # A call into C leaves no frame, and may be a wait for others; unless it runs, or the calls say that it is none.
-    # They do not where some are sends and receives that no recorder keeps: nobody knows who waits in one of those.
+    # They do not of a rank that may be in a send or a receive which no recorder keeps.
     computes = bool(stand.running) and asked.rank not in facts.accounts.gave_up
-    return computes or (asked.proved and not facts.hidden)
+    return computes or (asked.proved and asked.rank not in facts.hidden)
 
 
 def _held_up(facts: Facts, asked: AskedRank) -> Story | None:

@@ -47,10 +47,8 @@ def what_they_do(facts: Facts, ranks: tuple[int, ...]) -> Missing:
     """What would tell most of ranks that are in no recorded call."""
     unseen = tuple(rank for rank in ranks if rank not in facts.hosts)
     if unseen:
-        return Missing(
-            what=f"the stacks of {ranks_words(unseen)}",
-            how="py-spy dump --pid PID shows whether it sits in a send or a receive, and from whom",
-        )
+        shows = " shows whether it sits in a send or a receive, and from whom" if facts.hidden else ""
+        return Missing(what=f"the stacks of {ranks_words(unseen)}", how=f"py-spy dump --pid PID{shows}")
     if facts.code.makes_groups is None:
         return Missing(
             what="the program's source", how="--src DIR: what they do at the lines where they stand"

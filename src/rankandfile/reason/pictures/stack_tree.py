@@ -27,9 +27,9 @@ def stack_tree(facts: Facts, diagnosis: Diagnosis, ranks: Collection[int] | None
     asked = pl.lit(True) if ranks is None else pl.col("rank").is_in(list(ranks))
     taken = last_of_each_rank(telling(case.looks, case.stacks, case.frames)).filter(asked)
     if taken.height:
-        # Where it stood is another thing than where its host was.
-        looked = bool({*taken["rank"]} - {*case.unlooked["rank"]})
-        return _drawn("stacks" if looked else "watchdogs", merge(taken, case.stacks, case.frames), roles)
+        return _drawn(
+            "watchdogs" if case.unlooked.height else "stacks", merge(taken, case.stacks, case.frames), roles
+        )
     calls = facts.call_table.calls.filter(pl.col("open") & pl.col("stack").is_not_null() & asked)
     oldest = calls.sort("rank", "record").unique("rank", keep="first", maintain_order=True)
     if oldest.height:

@@ -74,9 +74,14 @@ def cut_short(facts: Facts) -> Finding | None:
 
 
 def _by_counters(facts: Facts) -> list[Stands]:
-    """Per group in which a call had not ended by somebody's counters; the group with most ranks inside first."""
+    """Per group in which a call had not ended by somebody's counters; the group with most ranks inside first.
+
+    Not of groups with sends or receives, which each pair of ranks counts for itself. Who is behind a call that has
+    ended elsewhere left its dump at another moment: no collective ends without it."""
+    transfers = facts.case.calls.filter(pl.col("is_p2p"))["group"].unique()
     kept = facts.case.calls.filter(~pl.col("is_p2p")).group_by("rank", "group").agg(kept=pl.col("seq").max())
-    counted = facts.case.statuses.filter(pl.col("last_enqueued").is_not_null()).sort("group", "rank")
+    numbered = pl.col("last_enqueued").is_not_null() & ~pl.col("group").is_in(transfers.implode())
+    counted = facts.case.statuses.filter(numbered).sort("group", "rank")
     counted = counted.join(kept, on=["rank", "group"], how="left", maintain_order="left")
     # Counters lag: of a call that was kept, its record is the later word, and has it ended.
     ended_at = pl.max_horizontal("last_completed", "kept").fill_null(-1)
@@ -87,7 +92,8 @@ def _by_counters(facts: Facts) -> list[Stands]:
         inside, ended = rows.filter(is_open), rows.filter(~is_open)
         if inside.height:
             front = inside["last_enqueued"].max()
-            behind = ended.filter(pl.col("last_enqueued") < front)
+            done = rows.select(ended_at.max()).item()
+            behind = ended.filter(pl.col("last_enqueued").is_between(done, front, closed="left"))
             ids = [group_id(d, group) for d in (*behind["dump"].head(2), *inside["dump"].head(2))]
             found.append(Stands(group, _ranks_by_number(inside), _ranks_by_number(behind), tuple(ids)))
     return sorted(found, key=lambda one: -sum(map(len, one.inside.values())))

@@ -68,7 +68,7 @@ def who_had_fewer(found: FoundLine, divergence: CodeDivergence) -> NamedByCode |
     return NamedByCode(
         ranks=ended.members,
         doing=f"had no batch left, as it seems, of what is shared out at {found.at}",
-        sentence=f"By the ways they took, the data of {ranks_in_words(ended)} were over first.",
+        sentence=f"Unless something else ended their loop, the data of {ranks_in_words(ended)} were over first.",
         cause="uneven_inputs",
     )
 

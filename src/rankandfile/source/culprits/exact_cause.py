@@ -23,14 +23,15 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | of two ways, the one goes round a loop again that the others have left, by no share of the data | extra_collective |
 | one loop over a dictionary or a set came to another item first | order_inversion |
 | ranks wait in a circle, and the order of their calls is each rank's own | order_inversion |
+| sizes, types or splits did not match in a call whose order among others is each rank's own | order_inversion |
 | a decorator ran the function once more | extra_collective |
 | it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
 | the others made a call in such an arm, or a guard clause turned it back | skipped_collective |
 | a loop over things under keys had one more, or less, to go to | extra_collective, skipped_collective |
 | in a framework, or a backward pass, the one side made a call more | extra_collective, skipped_collective |
 
-Nothing else is changed: a cause that the evidence established by itself stays. That ranks took two branches is said
-by the evidence, too, where it shows a `try` and its `finally`.
+Nothing else is changed: a cause that the evidence established by itself stays, but for what did not match in a call.
+That ranks took two branches is said by the evidence, too, where it shows a `try` and its `finally`.
 """
 
 from __future__ import annotations

@@ -45,6 +45,12 @@ def loop_order(places: SourcePlaces, path: CallPath) -> Origin | None:
     return None
 
 
+def goes_by_items(places: SourcePlaces, path: CallPath) -> bool:
+    """An item of a loop around it is named in the statement that leads to the call."""
+    found = (place for frame in path if (place := places.find(frame)) is not None and place.known)
+    return any(_used(place, loop) for place in found for loop in loops_around(place))
+
+
 def in_order(places: SourcePlaces, place: SourcePlace, loop: Going, chosen: bool = False) -> Origin | None:
     """Where the items' order can become the rank's own; `chosen`: which call it is, is known to come from the items, so
     whatever makes them differ counts."""

@@ -13,7 +13,8 @@ from rankandfile.source.dependence.syntax import ancestors, dotted
 from rankandfile.source.program.scopes import own_nodes
 
 from .code import Module
-from .place_to_mend import PlaceToMend, leaves, trains
+from .place_to_mend import Deciding, PlaceToMend, leaves, trains
+from .rank_tests import is_rank_test
 from .reach import collective, events
 
 
@@ -113,3 +114,27 @@ def other_test_of_part(place: PlaceToMend, test: ast.expr) -> tuple[str, int] | 
         if (decides or out) and why(place.code.program, place.in_program, parts[shown]).level == "varying":
             return shown, e.lineno
     return None
+
+
+def makes_groups(statement: ast.AST) -> list[ast.Call]:
+    """The calls in it that make a group."""
+    calls = (part for part in ast.walk(statement) if isinstance(part, ast.Call))
+    return [c for c in calls if (getattr(c.func, "attr", "") or getattr(c.func, "id", "")) == "new_group"]
+
+
+def group_upon_answer(place: PlaceToMend, node: Deciding) -> bool:
+    """A branch that makes a group, and whose group being there decides something further on. Made by all, some would
+    still go without it: what they need is one answer. Whoever compares itself with the members has its own."""
+    if not isinstance(node, ast.If) or any(isinstance(part, ast.Compare) for part in ast.walk(node.test)):
+        return False
+    if is_rank_test(place.code, place.module, node.test) or place.answers.differs(
+        node.test, place.in_program
+    ):
+        return False
+    made = [s for s in node.body if isinstance(s, ast.Assign) and makes_groups(s.value)]
+    kept = {ast.unparse(target) for statement in made for target in statement.targets}
+    own = place.function.node if place.function is not None else place.module.tree
+    within: ast.AST = next((o for o in place.module.enclosing(node) if isinstance(o, ast.ClassDef)), own)
+    tests = (part.test for part in ast.walk(within) if isinstance(part, (ast.If, ast.IfExp)))
+    asked = (part for test in tests if test is not node.test for part in ast.walk(test))
+    return bool(kept) and any(isinstance(part, ast.expr) and ast.unparse(part) in kept for part in asked)

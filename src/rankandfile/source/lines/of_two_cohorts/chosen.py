@@ -18,7 +18,7 @@ from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.loop_order import Going, in_order, loop_order
+from rankandfile.source.lines.loop_order import Going, goes_by_items, in_order, loop_order
 from rankandfile.source.lines.threads.handed_on import way_before
 from rankandfile.source.program.places import SourcePlace
 
@@ -62,7 +62,8 @@ def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
         # over other items, as over their own data, is no news there.
         came_so = ordered is not None and ordered.reason is not None and ordered.reason.source in ORDERS
         tells = given is not None and (reason is None or reason.level != "uniform")
-        return ordered if ordered is not None and (came_so or not tells) else given
+        by_items = not tells and goes_by_items(search.places, same.culprit.path)
+        return ordered if ordered is not None and (came_so or by_items) else given
     if same is None and verdict.cause == "root_mismatch" and verdict.divergence is not None:
         # Who is done with the call has gone on from it: where it stands now is no other way to it.
         return of_those_inside(search, verdict, found) or together(search, verdict)

@@ -149,14 +149,20 @@ def _reason(ender: Ender) -> Reason:
 
 
 def _upon(search: Search, site: Site) -> Entry | None:
-    """The nearest test that leads to the call, or past it, and can differ, or the call where there is none; None where
-    all are the same on all ranks."""
-    tests = [
-        one for one in deciding(site.function, site.call.lineno, "end") if isinstance(one.node, ast.expr)
-    ]
-    tests = [one for one in tests if one.kind != "call"]
-    for test in tests:
-        reason = search.why(site.function, test)
-        if reason.level != "uniform" and isinstance(test.node, ast.expr):
+    """The nearest test around the call, or that leads past it, which differs; else the nearest around it that may, or
+    the call; None where all are the same on all ranks."""
+    tests = [t for t in deciding(site.function, site.call.lineno, "end") if t.kind == "if"]
+    known = [(test, search.why(site.function, test)) for test in tests]
+    around = {
+        id(outer.test) for outer in ancestors(site.function.module, site.call) if isinstance(outer, ast.If)
+    }
+    differs = [one for one in known if one[1].level in ("varying", "axes")]
+    unknown = [one for one in known if one[1].level == "unknown"]
+    # Of several that nobody understands, one that only leads past the call is as good as another.
+    may = unknown if len(unknown) == 1 else [one for one in unknown if id(one[0].node) in around]
+    for test, reason in (differs or may)[:1]:
+        if isinstance(test.node, ast.expr):
             return Entry(site.function, test.line, test.node, reason, True)
-    return None if tests else Entry(site.function, site.call.lineno, site.call, UNKNOWN, False)
+    if known and all(reason.level == "uniform" for _, reason in known):
+        return None
+    return Entry(site.function, site.call.lineno, site.call, UNKNOWN, False)

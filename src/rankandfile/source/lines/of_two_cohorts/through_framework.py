@@ -66,6 +66,9 @@ def through_framework(search: Search, divergence: CodeDivergence) -> FoundLine |
     if best is not None and best.reason is not None and best.reason.level != "unknown":
         return best
     shared = _share(search, divergence) if _one_alone(_STEPS, one, other) else None
+    if shared is not None and best is not None:
+        # What is stored upon a test that nobody understands may have ended it as well.
+        shared = replace(shared, singled=())
     return shared or best or ended_by(search, divergence)
 
 

@@ -15,6 +15,8 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import around, ends_itself
 from rankandfile.source.program.places import SourcePlace
 
+_WAITS = ("put", "get", "acquire", "wait", "join", "recv", "result")
+
 
 def next_item(search: Search, rank: int, waits: SourcePlace) -> FoundLine | None:
     """Where the one thread is held that makes what the rank waits for at this place."""
@@ -22,12 +24,12 @@ def next_item(search: Search, rank: int, waits: SourcePlace) -> FoundLine | None
     found: dict[tuple[str, int], tuple[ast.expr, list[SourcePlace]]] = {}
     for path in search.paths.others(rank) if asked else ():
         way = [place for frame in path if (place := search.places.find(frame)) is not None and place.known]
-        if not way or any(_last(queue) in asked for queue in _called(way[-1], "put", here=True)):
-            # It has an item, and is about to hand it over.
+        if not way or any(_called(way[-1], method, here=True) for method in _WAITS):
+            # It has an item, and is about to hand it over; or it waits for something itself, and is at work on nothing.
             continue
         for depth, puts in enumerate(way):
             queue = next((one for one in _called(puts, "put") if _last(one) in asked), None)
-            if queue is not None:
+            if queue is not None and not _of_another_object(waits, puts, queue):
                 found[way[-1].path, way[-1].line] = (queue, way[depth:])
     if len(found) != 1:
         return None
@@ -41,6 +43,14 @@ def next_item(search: Search, rank: int, waits: SourcePlace) -> FoundLine | None
         f"was in `{shown}` ({made.at(line)}), at work on the next."
     )
     return FoundLine(made, line, shown if loop is not None else None, kind="next_item", story=story)
+
+
+def _of_another_object(waits: SourcePlace, puts: SourcePlace, queue: ast.expr) -> bool:
+    """Both say `self.queue`, each of its own class."""
+    asked = [one for one in _called(waits, "get", here=True) if _last(one) == _last(queue)]
+    own = all(isinstance(one, ast.Attribute) and ast.unparse(one.value) == "self" for one in (queue, *asked))
+    classes = [place.function.owner for place in (waits, puts)]
+    return own and classes[0] is not classes[1]
 
 
 def _goes_on(node: ast.stmt) -> bool:

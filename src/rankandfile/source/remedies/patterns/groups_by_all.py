@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence.syntax import asked_first
+from rankandfile.source.remedies.later_uses import group_upon_answer, makes_groups
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.words import quoted
-
-from .reduce_decision import asks_for_rank
 
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
@@ -18,8 +17,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if not isinstance(node, ast.If):
         return None
     other = place.otherwise(node)
-    calls = [call for statement in (*node.body, *other) for call in _made(statement)]
-    if not calls or (_used_upon_a_test(place, node) and not asks_for_rank(place, node)):
+    calls = [call for statement in (*node.body, *other) for call in makes_groups(statement)]
+    if not calls or group_upon_answer(place, node):
         # What each rank makes of the answer besides would still differ: the answer is what they have to agree on.
         return None
     # That all ranks come by would not help: who asks for which group, and when, differs.
@@ -55,28 +54,6 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         f"new_group involves all ranks, also those that are no members, and ranks that take other ways at "
         f"{quoted(place.module, node.test)} make other groups. All are made before it now, in one order.",
     )
-
-
-def _used_upon_a_test(place: PlaceToMend, node: ast.If) -> bool:
-    """Whether the group is there decides something further on."""
-    stored = {ast.unparse(t) for s in node.body if isinstance(s, ast.Assign) for t in s.targets}
-    names = {text.rpartition(".")[2] for text in stored}
-    tests = (
-        part.test
-        for part in ast.walk(place.module.tree)
-        if isinstance(part, (ast.If, ast.IfExp)) and part is not node
-    )
-    asked = (part for test in tests for part in ast.walk(test))
-    return any((getattr(part, "attr", None) or getattr(part, "id", None)) in names for part in asked)
-
-
-def _made(statement: ast.stmt) -> list[ast.Call]:
-    return [
-        part
-        for part in ast.walk(statement)
-        if isinstance(part, ast.Call)
-        and (getattr(part.func, "attr", "") or getattr(part.func, "id", "")) == "new_group"
-    ]
 
 
 def _name(place: PlaceToMend, number: int) -> str:

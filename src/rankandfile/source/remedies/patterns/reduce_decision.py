@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rankandfile.source.effects.event import event
 from rankandfile.source.remedies.each_its_own import keeps_for_itself, own_work
 from rankandfile.source.remedies.framework_votes import framework_vote
-from rankandfile.source.remedies.later_uses import flag_of, other_test_of_part, uses_of
+from rankandfile.source.remedies.later_uses import flag_of, group_upon_answer, other_test_of_part, uses_of
 from rankandfile.source.remedies.one_answer import OneAnswer, Test, safe_answer
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
@@ -31,6 +31,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         return None
     if place.problem.cause == "raised" and not (isinstance(node, ast.If) and leaves(node.body) == "raise"):
         return None
+    if place.problem.cause == "group_mismatch" and not group_upon_answer(place, node):
+        return None
     said = quoted(place.module, node.test)
     if place.problem.changed and isinstance(node, ast.While):
         return Refusal(
@@ -38,7 +40,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             f"what {said} asks for was changed at {place.problem.changed}, in the middle of a round: let the ranks "
             "agree there, before anything else looks at it.",
         )
-    if asks_for_rank(place, node):
+    if _asks_for_rank(place, node):
         return Refusal(
             "reduce_decision",
             f"Take out of the branch what every rank must do. {said} asks which rank this is: reducing it would "
@@ -176,7 +178,7 @@ def _again(place: PlaceToMend, node: Test, path: str, line: int) -> Refusal:
     )
 
 
-def asks_for_rank(place: PlaceToMend, node: Test) -> bool:
+def _asks_for_rank(place: PlaceToMend, node: Test) -> bool:
     """The rank decides alone. Not so where one rank leaves by what it has found out: the others follow it then."""
     parts = conjuncts(node.test)
     asking = [
@@ -218,4 +220,4 @@ def _cannot_do_without(node: Test) -> ast.expr | None:
 
 
 ORDER = 160
-PATTERN = Pattern("reduce_decision", PATHS | {"raised", "group_mismatch", "init_stuck"}, make, meets=True)
+PATTERN = Pattern("reduce_decision", PATHS | {"raised", "group_mismatch"}, make, meets=True)
