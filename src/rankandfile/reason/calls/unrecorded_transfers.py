@@ -36,8 +36,9 @@ def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
         .otherwise(0).alias("hidden")
     )  # fmt: skip
     counted = between.filter(pl.col("hidden") > 0).group_by("rank").agg(pl.col("hidden").sum())
-    # A dump without calls does not tell its backend.
-    uncounted = {*case.ranks_seen} - {*case.calls["rank"].unique()} if counted.height else set()
+    # A dump without calls does not tell its backend; and several of those, all alike, are set aside.
+    left = {*case.dumps["rank"].drop_nulls()}
+    uncounted = left - {*case.calls["rank"].unique()} if counted.height else set()
     return dict.fromkeys(sorted(uncounted), 0) | dict(counted.sort("rank").iter_rows())
 
 

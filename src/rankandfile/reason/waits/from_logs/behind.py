@@ -100,9 +100,9 @@ def _may_wait_elsewhere(
     facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending, stories: dict[int, Story]
 ) -> bool:
     """Of whom is known only that they are not in this call may be in one of a smaller group, and wait there: several
-    in one of their own, and a single one that is not known to have made any call before. So may most of all, who stand
-    at a line of the program that shows no frame of what it called."""
-    unseen = len(wait_end.ranks) > len(call.waiting) and not any(
+    in one of their own, and a single one that is not known to have made any call before. So may several who are no
+    fewer than those that wait, and stand at a line of the program that shows no frame of what it called."""
+    unseen = 1 < len(wait_end.ranks) >= len(call.waiting) and not any(
         stand is None or stand.waits == "no" or stand.running
         for stand in map(facts.hosts.get, wait_end.ranks)
     )
