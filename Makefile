@@ -14,8 +14,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # Several run at a time: threads of their own would only wait for each other, and spin while they do.
 export POLARS_MAX_THREADS = 1
 export OMP_NUM_THREADS = 1
-# Two more at a time than there are cores: a third of the time is spent waiting for jobs that hang.
-AT_ONCE := $(shell expr $$(nproc 2>/dev/null || echo 2) + 2)
+# Three more at a time than there are cores: a third of the time is spent waiting for jobs that hang.
+AT_ONCE := $(shell expr $$(nproc 2>/dev/null || echo 2) + 3)
 PYTEST = $(BIN)/pytest -n $(AT_ONCE) --maxprocesses 5 --dist loadfile --no-loadscope-reorder
 # Jobs of several ranks share two processors with four other tests, and some then take longer than what they wait for allows:
 # what failed beside others is run once more, alone. What is wrong fails again.

@@ -302,6 +302,7 @@ def two_nodes(folder: Path) -> list[Watch]:
     return watches
 
 
+@pytest.mark.lab
 def test_of_a_job_that_goes_on_the_evidence_of_all_nodes_comes_to_the_one_that_asks(tmp_path: Path) -> None:
     """Also where it is not the lowest one, which speaks about hangs."""
     first, second = two_nodes(tmp_path)
