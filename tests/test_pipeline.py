@@ -24,6 +24,7 @@ from rankandfile.model.errors import UserError
 from rankandfile.pipeline import Options, diagnose, load, run
 from rankandfile.reason.pictures import pictures
 from rankandfile.render.report import page
+from rankandfile.source.registry.tables import TABLE
 
 pytestmark = pytest.mark.slow
 
@@ -124,10 +125,12 @@ def test_steps_and_progress_are_told_to_whoever_listens() -> None:
     assert tuple(steps) == result.facts.steps
 
 
-def test_where_no_source_is_named_another_place_may_be_looked_at() -> None:
-    options = Options(fallback=(EARLY_STOP / "src",), jobs=1)
-    location = run([EARLY_STOP / "evidence"], options).diagnosis.verdicts[0].location
-    assert location is not None and location.line == 40
+def test_functions_that_one_jobs_people_know_to_be_collectives_are_so_for_that_job_alone() -> None:
+    with_source = Options(sources=(EARLY_STOP / "src",), jobs=1)
+    run([EARLY_STOP / "evidence"], replace(with_source, collectives=("ourlib.all_mean",)))
+    assert "ourlib.all_mean" in TABLE.collectives
+    run([EARLY_STOP / "evidence"], with_source)
+    assert "ourlib.all_mean" not in TABLE.collectives
 
 
 @pytest.mark.parametrize(

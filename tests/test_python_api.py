@@ -169,3 +169,11 @@ def test_it_leaves_a_notebook_as_it_was(found: rankandfile.Diagnosis, browser: A
         tab.screenshot(path=str(tmp_path / "notebook.png"), full_page=True)
     finally:
         tab.close()
+
+
+@pytest.mark.parametrize("wrong", [{"attempt": 0}, {"attempt": -3}, {"jobs": 0}])
+def test_numbers_that_count_nothing_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(rankandfile.UserError, match="counted from 1"):
+        rankandfile.diagnose(EVIDENCE, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(rankandfile.UserError, match="counted from 1"):
+        rankandfile.load(EVIDENCE, **wrong)

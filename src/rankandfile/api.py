@@ -70,6 +70,7 @@ def load(paths: Paths, *, attempt: int | None = None, jobs: int | None = None) -
     of its ranks. `jobs` is how many processes decode. What could not be read is in `case.notes`.
     Raises `UserError` where nothing tells of a job.
     """
+    _counted(attempt=attempt, jobs=jobs)
     return pipeline.load(_paths(paths), Options(attempt=attempt, jobs=jobs))
 
 
@@ -81,14 +82,24 @@ def diagnose(
     hung: bool = False,
     attempt: int | None = None,
     jobs: int | None = None,
+    collectives: Iterable[str] = (),
 ) -> Diagnosis:
     """Which rank, which call, why, of what is in `paths`, or of a case that `load` gave.
 
     `src` is the job's source: folders, zip files or wheels; with `git`, as they were in that commit. `hung` says that
     the job did hang, where the files have lost the time of their writing. `attempt` and `jobs` are as in `load`.
+    `collectives` are the dotted names of functions without source that issue a collective.
     Raises `UserError` for what cannot be read; its text, one line, says what.
     """
-    options = Options(sources=_paths(src), revision=git, hung=hung, attempt=attempt, jobs=jobs)
+    _counted(attempt=attempt, jobs=jobs)
+    options = Options(
+        sources=_paths(src),
+        revision=git,
+        hung=hung,
+        attempt=attempt,
+        jobs=jobs,
+        collectives=tuple(collectives),
+    )
     if not isinstance(paths, Case):
         found = pipeline.run(_paths(paths), options).diagnosis
     elif attempt is not None:
@@ -96,6 +107,12 @@ def diagnose(
     else:
         found = pipeline.diagnose(paths, options).diagnosis
     return Diagnosis(**{name: getattr(found, name) for name in msgspec.structs.asdict(found)})
+
+
+def _counted(**numbers: int | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise UserError(f"{name}={number}: they are counted from 1")
 
 
 def _paths(given: Paths) -> tuple[Path, ...]:

@@ -42,8 +42,6 @@ class Options(Struct, frozen=True, kw_only=True):
     """Folders, zip files or wheels with the job's source."""
     revision: str | None = None
     """The folders of `sources` as they were in this commit."""
-    fallback: tuple[Path, ...] = ()
-    """Where the source is looked for if none is named and the job's recorder kept none."""
     hung: bool = False
     """The job did hang, whatever the times of the files say."""
     attempt: int | None = None
@@ -161,8 +159,8 @@ def _diagnosed(
     from rankandfile.reason import conclude, gather
 
     _say(on_progress, "reasoning")
-    tree = _as_it_ran(tree, case, options)
-    if tree is not None and options.collectives:
+    tree = _as_it_ran(tree, case)
+    if tree is not None:
         from rankandfile.source.registry.tables import also_collectives
 
         also_collectives(options.collectives)
@@ -211,14 +209,12 @@ def _opened(sources: Sequence[Path], revision: str | None) -> SourceTree:
     return tree
 
 
-def _as_it_ran(tree: SourceTree | None, case: Case, options: Options) -> SourceTree | None:
+def _as_it_ran(tree: SourceTree | None, case: Case) -> SourceTree | None:
     """The tree as the job's recorder saw it; the recorder's own copies where none was named."""
     if case.sources:
         from rankandfile.source.files.recorded import as_it_ran
 
         tree = as_it_ran(tree, case.sources)
-    if tree is None and options.fallback:
-        return _opened(options.fallback, None)
     return tree
 
 

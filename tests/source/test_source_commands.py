@@ -86,3 +86,11 @@ def test_the_ways_are_coloured_where_colour_is_wanted() -> None:
     # Both ways in their own colours, and the condition in bold.
     assert condition.startswith("\x1b[32mA\x1b[0m\x1b[1;31mB\x1b[0m")
     assert any(line.startswith(" \x1b[1;31mB\x1b[0m") for line in lines)
+
+
+def test_without_a_source_it_says_how_to_name_one(raf: Raf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever code lies where somebody stands is not the job's."""
+    monkeypatch.chdir(EARLY_STOP / "src")
+    done = raf("show", "source", EARLY_STOP / "evidence")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "raf: no source of this job is here: name its folder with --src DIR\n"

@@ -63,8 +63,12 @@ TABLE = _merged()
 
 
 def also_collectives(names: Iterable[str]) -> None:
-    """Functions of a library that only the job's people know: each call of one is a collective. For this process."""
-    TABLE.collectives.update({name: f"{name.rpartition('.')[2]} issues a collective" for name in names})
+    """Functions of a library that only the job's people know: each call of one is a collective. Until it is said anew:
+    the next job of this process has a library of its own."""
+    for name in _ALSO:
+        del TABLE.collectives[name]
+    _ALSO[:] = [name for name in dict.fromkeys(names) if name not in TABLE.collectives]
+    TABLE.collectives.update({name: f"{name.rpartition('.')[2]} issues a collective" for name in _ALSO})
 
 
 def also_uniform(names: Iterable[str]) -> None:
@@ -73,6 +77,7 @@ def also_uniform(names: Iterable[str]) -> None:
 
 
 _UNIFORM: set[str] = set()
+_ALSO: list[str] = []
 
 
 @cache

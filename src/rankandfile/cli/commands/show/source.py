@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from msgspec.structs import replace
-
 from rankandfile.cli.console import Unicode, signs_for
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
 from rankandfile.cli.output import TextFile, TextOrJson, TextOrJsonOption, as_json, show, write_text
+from rankandfile.model.errors import UserError
 from rankandfile.pipeline import Options
 
 ORDER = 100
@@ -29,7 +26,10 @@ def source(
 ) -> None:
     """The code at which the ranks went different ways: the condition, and which cohort went which way."""
     in_json = as_json(format, output)
-    diagnosis = diagnosed(paths, replace(options, fallback=(Path(),))).diagnosis
+    result = diagnosed(paths, options)
+    if result.tree is None:
+        raise UserError("no source of this job is here: name its folder with --src DIR")
+    diagnosis = result.diagnosis
     from rankandfile.model.document import pretty
     from rankandfile.render.source import drawn
 
