@@ -30,6 +30,10 @@ ONE_AGAINST_TWO = [
 OWN_ORDER = "practice-26b/case-07: cause"
 #: Innocent ranks were named, in the right file or with the right call: they are in transfers that no recorder keeps.
 IN_TRANSFERS = ["practice-28a/case-03: call", "practice-29a/case-07: file"]
+#: Where watchdogs' numbers told of one call, and nobody of who was wrong, it is told where each rank stands now; and who
+#: is past a call of one root is on no other way.
+BY_PLACES = ["practice-10a/case-07: call", "round-5b/shrink-batch: call"]
+PAST_THE_ROOT = ["practice-16a/case-01: call", "practice-16b/case-07: call", "practice-25a/case-05: call"]
 LOST = {
     # Of 24d's case-07 a test on what a rank is was told, on a way that only an exception could have taken.
     "stacks, logs and sources": [
@@ -87,6 +91,8 @@ LOST = {
     # Who is further on may as well have left its message out: suspects, where the receiver was blamed.
     # Two of eight ranks wait in a smaller group's call: without its members it is not told which side is wrong.
     "stacks and logs only": [
+        *BY_PLACES,
+        *PAST_THE_ROOT,
         *IN_TRANSFERS,
         *(f"{AT_WORK}: {question}" for question in ("file", "line", "condition", "call")),
         "round-4b/b07-falcon-pipe: call",
@@ -97,7 +103,13 @@ LOST = {
         *(f"round-1/a13-tower-pairs: {question}" for question in ("culprits", "line", "condition", "call")),
     ],
     # Of two culprits in two groups, only one is named; two who may wait in a smaller group are suspects.
-    "logs only": ["round-4b/b11-reef-vote: culprits", "round-1/a13-tower-pairs: culprits"],
+    # Who alone has no stack of its watchdog is named no more: others of whom that was said were innocent.
+    "logs only": [
+        *BY_PLACES,
+        "practice-29b/case-08: culprits",
+        "round-4b/b11-reef-vote: culprits",
+        "round-1/a13-tower-pairs: culprits",
+    ],
     "copied without times": [
         *IN_TRANSFERS,
         EARLIER,

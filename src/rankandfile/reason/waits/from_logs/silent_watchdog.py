@@ -37,7 +37,7 @@ def silent_watchdog(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: 
         return {}
     spoke = {*facts.accounts.of_rank, *facts.accounts.gave_up, *facts.accounts.echoes}
     has_log = {*facts.case.logs.filter(pl.col("rank").is_not_null())["rank"].to_list()}
-    if not {*call.waiting} <= facts.hosts.keys() or facts.accounts.left_out:
+    if not {*call.waiting} <= facts.hosts.keys() or facts.accounts.left_out or facts.case.unlooked.height:
         return {}
     if any(rank in facts.hosts or rank in spoke for rank in wait_end.ranks):
         return {}

@@ -142,8 +142,10 @@ def _in_a_smaller_group(of: WhereAllStand, parted: Parting) -> bool:
 
 
 def _are_past_it(of: WhereAllStand, parted: Parting) -> bool:
-    """By their watchdogs' numbers the odd ones have been in the call in which all others wait, as its root may: those
-    do not wait for them."""
+    """By their watchdogs' numbers the odd ones have been in the call of one root in which all others wait, as the root
+    itself may: those do not wait for them."""
+    if not all(rooted(cohort.stand) for cohort in parted.usual):
+        return False
     odd, others = ranks_of(parted.odd), ranks_of(parted.usual)
     if not of.numbers.keys() >= {*odd, *others}:
         return False

@@ -18,13 +18,13 @@ def divergence_of(of: WhereAllStand, places: tuple[Standing, ...]) -> Divergence
         for one in places
         for call in (_call(of, one),)
     ]
-    numbers = [_number(of, one) for one in places]
     if sum(cohort.call is not None for cohort in cohorts) < min(2, len(cohorts)):
         return None
     ranks = format_ranks([*of.stands, *of.unseen])
     return Divergence(
         group=f"default_pg [{ranks}]" if of.one_group else "not told by stacks",
-        seq=None if None in numbers else min(number for number in numbers if number is not None),
+        # In which call they wait is told, and not which was the first that differed.
+        seq=None,
         kind="substituted",
         cohorts=cohorts,
         exact=False,

@@ -21,7 +21,8 @@ from .where_all_stand import WhereAllStand
 def not_there(of: WhereAllStand) -> Finding | None:
     """All but a few were seen, and all of them wait: the few have not come, or are gone."""
     those = of.unseen
-    if set(those) & of.heard_of_it:
+    if set(those) & of.heard_of_it or of.facts.case.unlooked.height:
+        # Where nobody looked, who has no stack may only be in a call that its watchdog has not given up on yet.
         return None
     if not those or of.elsewhere or len(of.waiting) < 2 or len(those) * 2 >= len(of.waiting) + len(those):
         return None

@@ -8,7 +8,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 from .called import divergence_of
 from .in_words import MOST_PLACES, place_words
-from .kinds import kind_of, known
+from .kinds import kind_of, known, rooted
 from .make_finding import make_finding, next_step
 from .places import Parting, parting
 from .where_all_stand import WhereAllStand
@@ -80,10 +80,12 @@ def _open_cause(of: WhereAllStand, parted: Parting | None) -> str:
 
 
 def _each_at_its_number(of: WhereAllStand, parted: Parting) -> bool:
-    """By the watchdogs' numbers those in calls of one kind wait in one call, and the others in another: some are only
-    further on than the rest."""
-    kinds = {of.numbers.get(r): kind_of(c.stand) for c in (*parted.odd, *parted.usual) for r in c.ranks}
-    alike = all(
-        kinds[of.numbers.get(r)] == kind_of(c.stand) for c in (*parted.odd, *parted.usual) for r in c.ranks
-    )
-    return None not in kinds and len(kinds) > 1 and alike
+    """By the watchdogs' numbers those in calls of one kind wait in one call, and the others in another; and what comes
+    first is of one root: some are only further on than the rest, as it may be."""
+    cohorts = (*parted.odd, *parted.usual)
+    told = {(of.numbers.get(rank), kind_of(one.stand)) for one in cohorts for rank in one.ranks}
+    numbers = [number for number, _ in told if number is not None]
+    if len(numbers) != len(told) or len({*numbers}) != len(told) or len(told) == 1:
+        return False
+    first = min(numbers)
+    return all(rooted(one.stand) for one in cohorts if of.numbers[one.ranks[0]] == first)
