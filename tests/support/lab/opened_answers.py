@@ -30,8 +30,8 @@ ONE_AGAINST_TWO = [
 OWN_ORDER = "practice-26b/case-07: cause"
 #: Innocent ranks were named, in the right file or with the right call: they are in transfers that no recorder keeps.
 IN_TRANSFERS = ["practice-28a/case-03: call", "practice-29a/case-07: file"]
-#: Where watchdogs' numbers told of one call, and nobody of who was wrong, it is told where each rank stands now; and who
-#: is past a call of one root is on no other way.
+#: Where watchdogs' numbers told of one call, and nobody of who was wrong, it is told where each rank stands now; and
+#: who is past a call of one root is on no other way.
 BY_PLACES = ["practice-10a/case-07: call", "round-5b/shrink-batch: call"]
 PAST_THE_ROOT = ["practice-16a/case-01: call", "practice-16b/case-07: call", "practice-25a/case-05: call"]
 LOST = {
