@@ -9,6 +9,8 @@ from rankandfile.model.case import Case
 _SECOND_NS = 1_000_000_000
 _LONGEST_TIMEOUT_S = 1800
 """Of the timeouts that torch has by default; for dumps too old to record theirs."""
+_AT_ONCE_NS = 60 * _SECOND_NS
+"""Whoever ends a job that hangs looks at it for longer."""
 _BEYOND_TIMEOUT_S = 3600
 """Dumps are written when the timeout is over, or by someone who looks before the hour is out."""
 
@@ -35,6 +37,12 @@ def written_ns(case: Case, ahead: dict[int, int] | None = None) -> int | None:
     timeout_ms = _highest(case.calls["timeout_ms"])
     timeout_s = timeout_ms // 1000 if timeout_ms else _LONGEST_TIMEOUT_S
     return written if 0 <= written - last < (timeout_s + _BEYOND_TIMEOUT_S) * _SECOND_NS else None
+
+
+def ended_at_once(case: Case, calls: pl.DataFrame, ahead: dict[int, int] | None = None) -> bool:
+    """Whether the last of these calls was made just before the last dump was written. `ahead`: as above."""
+    last, written = _highest(calls["created_ns"]), written_ns(case, ahead)
+    return last is not None and written is not None and written - last <= _AT_ONCE_NS
 
 
 def _in_one_go(case: Case) -> bool:

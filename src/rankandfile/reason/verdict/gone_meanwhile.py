@@ -10,14 +10,12 @@ from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, world_of
-from rankandfile.reason.ranks.dump_times import written_ns
+from rankandfile.reason.ranks.dump_times import ended_at_once
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding
 
 _MOST_TOLD = 4
-_AT_ONCE_NS = 60_000_000_000
-"""Whoever ends a job that hangs looks at it for longer."""
 
 
 def gone_meanwhile(facts: Facts) -> Finding | None:
@@ -30,7 +28,9 @@ def gone_meanwhile(facts: Facts) -> Finding | None:
         return None
     told = [f"{ranks_words([rank])}: {story.doing}" for rank, story in stories.items()]
     more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-    over = all(rank in stories or accounts.gone(rank) for rank in everyone) and _at_once(facts)
+    over = all(rank in stories or accounts.gone(rank) for rank in everyone) and ended_at_once(
+        facts.case, facts.call_table.calls, facts.clocks
+    )
     broke_off = "The job did not hang, it broke off: " if over else ""
     after = (
         "All others ended, too."
@@ -63,8 +63,3 @@ def _ended_for(raised: list[int]) -> tuple[Alternative, ...]:
         return ()
     words = f"{upper(ranks_words(raised))} raised by {verb(raised, 'itself', 'themselves')}: a launcher may have ended"
     return (perhaps("raised", f"{words} the others for that.", raised, decided_by="the launcher's log"),)
-
-
-def _at_once(facts: Facts) -> bool:
-    last, written = facts.call_table.calls["created_ns"].max(), written_ns(facts.case, facts.clocks)
-    return isinstance(last, int) and written is not None and written - last <= _AT_ONCE_NS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from msgspec import Struct
 
@@ -44,11 +45,14 @@ def standing(places: SourcePlaces, paths: CallPaths, rank: int) -> Standing | No
 def _polling(place: SourcePlace) -> Standing:
     """A pause in a `while` is not what holds the rank: the test of the loop is."""
     for node in sorted(around(place), key=lambda node: -node.lineno):
-        if not isinstance(node, ast.While) or isinstance(node.test, ast.Constant) or ends_itself(node):
-            continue
-        if _pauses(node, place):
+        if ended_from_outside(node) and _pauses(node, place):
             return Standing(place, node.lineno, place.module.line_at(node.lineno))
     return Standing(place, place.line)
+
+
+def ended_from_outside(node: ast.stmt) -> TypeGuard[ast.While]:
+    """A loop that something it does not count itself has to end."""
+    return isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and not ends_itself(node)
 
 
 def ends_itself(loop: ast.While) -> bool:

@@ -14,7 +14,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.did_instead import story_of
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
-from rankandfile.reason.ranks.dump_times import written_ns
+from rankandfile.reason.ranks.dump_times import ended_at_once
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -22,10 +22,6 @@ from rankandfile.reason.words import ranks_words, upper, verb
 _LOST_A_PEER = ("Connection closed by peer", "Connection reset by peer", "Broken pipe")
 
 _TIMED_OUT = "Timed out waiting"
-
-_AT_ONCE_NS = 60_000_000_000
-
-"""Whoever ends a job that hangs looks at it for longer."""
 
 
 @finder(precedence=0, of="ended job")
@@ -53,12 +49,11 @@ def _said(facts: Facts, rank: int, *words: str) -> bool:
 def _noticed_at_once(facts: Facts, everyone: set[int], noticed: set[int]) -> Finding | None:
     """All but those that failed first lost a connection, and the last call was made just before."""
     first = tuple(sorted(everyone - noticed))
-    last, written = facts.call_table.calls["created_ns"].max(), written_ns(facts.case, facts.clocks)
     if not noticed or not first or facts.accounts.gave_up:
         return None
     if len(first) >= len(noticed) and not facts.accounts.unreachable.keys() >= {*first}:
         return None
-    if not isinstance(last, int) or written is None or written - last > _AT_ONCE_NS:
+    if not ended_at_once(facts.case, facts.call_table.calls, facts.clocks):
         return None
     stories = {
         rank: story for rank in first if (story := story_of(facts, AskedRank(rank, False, tuple(noticed))))

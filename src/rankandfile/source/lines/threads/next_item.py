@@ -12,7 +12,7 @@ import ast
 
 from rankandfile.source.dependence.syntax import text
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.held_line import around, ends_itself
+from rankandfile.source.lines.held_line import around, ended_from_outside
 from rankandfile.source.program.places import SourcePlace
 
 _WAITS = ("put", "get", "acquire", "wait", "join", "recv", "result")
@@ -34,7 +34,12 @@ def next_item(search: Search, rank: int, waits: SourcePlace) -> FoundLine | None
     if len(found) != 1:
         return None
     queue, way = next(iter(found.values()))
-    loops = ((place, node) for place in reversed(way) for node in reversed(around(place)) if _goes_on(node))
+    loops = (
+        (place, node)
+        for place in reversed(way)
+        for node in reversed(around(place))
+        if ended_from_outside(node)
+    )
     made, loop = next(loops, (way[-1], None))
     line = loop.lineno if loop is not None else made.line
     shown = made.module.line_at(line)
@@ -51,11 +56,6 @@ def _of_another_object(waits: SourcePlace, puts: SourcePlace, queue: ast.expr) -
     own = all(isinstance(one, ast.Attribute) and ast.unparse(one.value) == "self" for one in (queue, *asked))
     classes = [place.function.owner for place in (waits, puts)]
     return own and classes[0] is not classes[1]
-
-
-def _goes_on(node: ast.stmt) -> bool:
-    """A loop that something it does not count itself has to end."""
-    return isinstance(node, ast.While) and not isinstance(node.test, ast.Constant) and not ends_itself(node)
 
 
 def _called(place: SourcePlace, method: str, here: bool = False) -> list[ast.expr]:
