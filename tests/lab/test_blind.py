@@ -112,6 +112,27 @@ def test_a_sealed_set_shows_no_truth(folder: Path) -> None:
         sealing.seal(folder, record=recorded)
 
 
+def test_a_case_is_tried_and_nothing_sealed(tmp_path: Path) -> None:
+    write_set(tmp_path)
+    ran: list[str] = []
+    sealing.check(tmp_path, ["well"], ran.append, record=recorded)
+    assert ran == ["well: running 16 ranks"] and (tmp_path / "well" / "evidence").is_dir()
+    assert not sealed.is_sealed(tmp_path) and not (tmp_path / "stops" / "evidence").exists()
+    assert (tmp_path / "well" / "truth.toml").exists()
+    with pytest.raises(UserError, match="has no case summer"):
+        sealing.check(tmp_path, ["summer"], record=recorded)
+
+
+def test_no_set_is_sealed_without_the_stacks_that_its_cases_ask_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_set(tmp_path)
+    monkeypatch.setattr(sealing, "lacking", lambda _: "")
+    monkeypatch.setattr(sealing, "py_spy", lambda: None)
+    with pytest.raises(UserError, match="pip install py-spy"):
+        sealing.seal(tmp_path)
+
+
 @pytest.mark.parametrize(
     "file", ["stops/src/trainer.py", "well/case.toml", "set.toml", "stops/evidence/logs/rank_0.log"]
 )

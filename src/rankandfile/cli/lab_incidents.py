@@ -61,6 +61,21 @@ def say(message: str) -> None:
     err.print(message, style="dim", soft_wrap=True)
 
 
+@contextmanager
+def told_line_by_line() -> Iterator[None]:
+    """Of an error of several lines the first is the message; the others, a run's last words, stand before it."""
+    from rankandfile.lab.run import ScenarioError
+    from rankandfile.lab.sim.run import SimulationError
+
+    try:
+        yield
+    except (UserError, ScenarioError, SimulationError) as error:
+        first, *more = str(error).splitlines() or [""]
+        for line in more:
+            say(line)
+        raise UserError(first) from error
+
+
 def kind_of(name: str) -> str:
     """ "real" or "simulated". Raises `UserError` with the nearest names for a name that is neither."""
     from rankandfile.lab import catalog
@@ -97,8 +112,8 @@ def make(
     on_line: OnLine | None = None,
 ) -> Path:
     """Make the incident of a real or simulated scenario. Raises `UserError` for what the caller can mend."""
-    from rankandfile.lab.run import ScenarioError, run_scenario
-    from rankandfile.lab.sim.run import SimulationError, simulate
+    from rankandfile.lab.run import run_scenario
+    from rankandfile.lab.sim.run import simulate
 
     real = kind_of(name) == "real"
     if real and ranks is not None:
@@ -106,15 +121,11 @@ def make(
     if not real and at is not None:
         raise UserError(f"{name} is simulated: its source tree never runs, --at has no meaning")
     try:
-        _make_room(into)
-        if real:
-            return run_scenario(name, into, twin=twin, place=at, on_progress=on_progress, on_line=on_line)
-        return simulate(f"{name}.twin" if twin else name, into, ranks=ranks)
-    except (ScenarioError, SimulationError) as error:
-        first, *more = str(error).splitlines()
-        for line in more:
-            say(line)
-        raise UserError(first) from error
+        with told_line_by_line():
+            _make_room(into)
+            if real:
+                return run_scenario(name, into, twin=twin, place=at, on_progress=on_progress, on_line=on_line)
+            return simulate(f"{name}.twin" if twin else name, into, ranks=ranks)
     except ValueError as error:  # a number of ranks that the layout cannot have
         if real:
             raise

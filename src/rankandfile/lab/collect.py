@@ -50,9 +50,15 @@ def _living(ranks: Ranks) -> dict[int, int]:
     return {rank: pid for rank, pid in ranks.pids().items() if rank not in ended}
 
 
+def py_spy() -> str | None:
+    """The program, where it is installed."""
+    beside = Path(sysconfig.get_path("scripts")) / "py-spy"
+    return shutil.which("py-spy") or (str(beside) if beside.exists() else None)
+
+
 def _py_spy(ranks: Ranks, out: Path, suffix: str) -> None:
-    program = shutil.which("py-spy") or str(Path(sysconfig.get_path("scripts")) / "py-spy")
-    if not Path(program).exists():
+    program = py_spy()
+    if program is None:
         return
     for rank, pid in _living(ranks).items():
         for option, ending in (([], "txt"), (["--json", "--locals"], "json")):

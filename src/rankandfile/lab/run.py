@@ -92,12 +92,13 @@ def _run_once(
                 collect.request_dumps(ranks)
             (evidence).mkdir(parents=True, exist_ok=True)
             collect.exits(ranks, evidence / "exits.json")
+            printed = {log: log.stat().st_size for log in control.glob("rank_*.log")}
             if looked:
-                printed = {log: log.stat().st_size for log in control.glob("rank_*.log")}
                 outcome = ranks.watch(on_line)
-                for path, size in printed.items():  # what came later was not there for whoever looked
-                    os.truncate(path, size)
             codes = ranks.exits()
+        for path, size in printed.items():
+            # What came later was not there for whoever looked: ranks that lose each other as the job is ended say so.
+            os.truncate(path, size)
         log = calls.merge_raw({r: control / f"calls_{r}.raw" for r in range(scenario.world_size)})
         _check_outcome(scenario, twin, outcome, codes, log, control)
         decoded = collect.dumps(control, evidence / "dumps", scenario.evidence, scenario.world_size)

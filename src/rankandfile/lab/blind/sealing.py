@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from rankandfile.lab import truth as truths
+from rankandfile.lab.collect import py_spy
 from rankandfile.lab.run import lacking, run_scenario
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import ScenarioError, locate
@@ -22,6 +23,7 @@ from .found.sealing import seal as seal_found
 
 Record = Callable[[Scenario, Path], Path]
 Say = Callable[[str], None]
+_NO_PY_SPY = "py-spy is not installed, and the evidence would lack its stacks: pip install py-spy"
 
 
 def seal(folder: Path, say: Say = lambda _: None, record: Record = run_scenario) -> str:
@@ -32,26 +34,55 @@ def seal(folder: Path, say: Say = lambda _: None, record: Record = run_scenario)
     stated = files.read_set(folder)
     if sealed.is_sealed(folder):
         raise UserError(f"{folder} is sealed already")
-    if not stated.commit or stated.author in ("", files.NOT_SAID):
-        raise UserError(
-            f"{folder / files.SET} does not say who wrote the set, or which commit is to be scored"
-        )
+    for what, lacks in (
+        ("who wrote the set", stated.author in ("", files.NOT_SAID)),
+        ("which commit is to be scored", not stated.commit),
+    ):
+        if lacks:
+            raise UserError(f"{folder / files.SET} does not say {what}")
     if stated.of == "evidence":
         return seal_found(folder)
     found = files.cases(folder)
+    checksum = sealed.write(folder, _run(folder, found, say, record))
+    for case in found:
+        (case.folder / files.TRUTH).unlink()
+    return checksum
+
+
+def check(
+    folder: Path, names: Sequence[str] = (), say: Say = lambda _: None, record: Record = run_scenario
+) -> None:
+    """Run cases as for sealing, keep their evidence, and seal nothing. `names`: which cases; none for all.
+
+    Raises `UserError` where a case is not as its files say."""
+    if sealed.is_sealed(folder):
+        raise UserError(f"{folder} is sealed already")
+    if files.read_set(folder).of == "evidence":
+        raise UserError(f"{folder} has no programs that could be run")
+    found = files.cases(folder)
+    if unknown := {*names} - {case.name for case in found}:
+        raise UserError(f"{folder} has no case {', '.join(sorted(unknown))}")
+    _run(folder, [case for case in found if not names or case.name in names], say, record)
+
+
+def _run(folder: Path, found: Sequence[Case], say: Say, record: Record) -> dict[str, sealed.SealedCase]:
+    """What the run of each case showed, once all of them are seen to be well written."""
+    stated = files.read_set(folder)
     checked = [(case, *_checked(case)) for case in found]
     if missing := {case.file.kind for case in found} - set(stated.kinds):
         raise UserError(f"{folder / files.SET}: kinds lacks {', '.join(sorted(missing))}")
-    if record is run_scenario and (reason := next(filter(None, (lacking(one) for _, _, one in checked)), "")):
-        raise UserError(reason)
+    if record is run_scenario:
+        reasons = [*(lacking(one) for _, _, one in checked), "" if py_spy() else _NO_PY_SPY]
+        if reason := next(filter(None, reasons), ""):
+            raise UserError(reason)
     made = {}
     for case, truth, scenario in checked:
         say(f"{case.name}: running {case.file.ranks} ranks")
         made[case.name] = _made(stated.name, case, truth, scenario, record)
-    checksum = sealed.write(folder, made)
-    for case in found:
-        (case.folder / files.TRUTH).unlink()
-    return checksum
+        looked = any((case.folder / "evidence" / "stacks").glob("pyspy_*"))
+        if record is run_scenario and scenario.hang and not looked:
+            say(f"{case.name}: no stack by py-spy was to be had of any rank")
+    return made
 
 
 def _checked(case: Case) -> tuple[TruthFile, Scenario]:
