@@ -24,6 +24,7 @@ from rankandfile.wire import layout
 pytestmark = pytest.mark.slow
 
 VERDICT, HEALTHY, OPEN = Answer(1, "card\n", ""), Answer(0, "", ""), Answer(3, "", "")
+NO_CAUSE = Answer(3, "", "", hang=True)
 
 
 def waiting(calls: int, waits: bool = True) -> Seen:
@@ -129,9 +130,10 @@ class Watch:
         ("report", VERDICT, True, False),
         ("dump-and-kill", VERDICT, True, True),
         ("kill", VERDICT, True, True),
-        ("kill", OPEN, True, True),  # somebody waits
         ("kill", VERDICT, False, True),
-        ("kill", OPEN, False, False),  # it may as well compute
+        ("kill", NO_CAUSE, True, True),
+        ("kill", OPEN, True, False),  # nothing shows that it hangs
+        ("kill", OPEN, False, False),
         ("kill", HEALTHY, True, False),
     ],
 )
@@ -144,7 +146,7 @@ def test_whether_the_job_is_ended(
     assert watch.case.stacks is (on_hang != "kill")
     # What did not tell why is looked at again, when it has lasted twice as long.
     assert watch.feed(17.0) is False
-    assert watch.feed(18.5) is (answer is not VERDICT)
+    assert watch.feed(18.5) is (not answer.is_hang)
 
 
 def test_a_job_that_moves_while_it_is_looked_at_goes_on(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from rankandfile.capture.gather import files
-from rankandfile.capture.watch import work
+from rankandfile.capture.watch import output, work
 from rankandfile.capture.watch.rings import NO_RING, Seen
 from rankandfile.evidence.files.kinds.work import KIND
 from rankandfile.model.work import Work
@@ -30,18 +30,47 @@ from rankandfile.model.work import Work
     ],
 )
 def test_how_far_it_says_it_is(text: str, told: tuple[str, str] | None) -> None:
-    assert work.risen(text) == told
+    assert output.risen(text) == told
+
+
+BATCHES = "eval batch 0\neval batch 1\neval batch 2\n"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "text", "told"),
+    [
+        ("step 12 loss 0.4\n", BATCHES, ("batch 0", "batch 2")),
+        (BATCHES, BATCHES, ("batch 0", "batch 2")),  # the evaluation of the epoch before
+        ("", "[default0]:2026-11-30 03:14:07,123 scored 7\n" * 3, None),  # no count
+        (
+            "",
+            "\n".join(f"[default0]:2026-11-30 03:14:0{n},123 scored {n}" for n in range(3)),
+            ("scored 0", "scored 2"),
+        ),
+        (
+            "gpu sample 40\n",
+            "gpu sample 41\ngpu sample 42\ngpu sample 43\n",
+            None,
+        ),  # it goes on beside the job
+        ("", "look 1 for the file\nlook 2 for the file\nlook 3 for the file\n", None),
+        ("", "heard nothing for 1 s\nheard nothing for 2 s\nheard nothing for 3 s\n", None),
+        ("", "eval batch 0\neval batch 1\n", None),  # too few
+        ("", "loss 3\nloss 1\nloss 2\n", None),
+    ],
+)
+def test_a_count_that_began_anew(earlier: str, text: str, told: tuple[str, str] | None) -> None:
+    assert output.begun(earlier, text) == told
 
 
 def test_a_log_that_has_stopped_tells_nothing(tmp_path: Path) -> None:
     log, shared = tmp_path / "rank_3.stderr.log", tmp_path / "stderr.log"
     log.write_text("1/9\n")
-    before = work.sizes([log, shared])
+    before = output.sizes([log, shared])
     for path in (log, shared):
         path.write_text("1/9\n3/9\n4/9\n")
-    assert work.counted(before, [log, shared], 4.0) == {3: ("3/9", "4/9")}
+    assert output.counted(before, [log, shared], 4.0) == {3: ("3/9", "4/9")}
     os.utime(log, (1, 1))
-    assert work.counted(before, [log, shared], 4.0) == {}
+    assert output.counted(before, [log, shared], 4.0) == {}
 
 
 PARENT = """

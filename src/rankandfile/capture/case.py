@@ -20,7 +20,7 @@ from rankandfile.capture.gather import (
     fr_trace,
     stacks,
 )
-from rankandfile.capture.watch import work
+from rankandfile.capture.watch import output, work
 from rankandfile.capture.watch.kernel import Kernel
 from rankandfile.capture.watch.rings import Seen
 
@@ -108,7 +108,7 @@ class Case:
 
     def moves(self) -> None:
         """To be called whenever the job has moved: what its ranks write from now on tells how far they come alone."""
-        self._sizes, self._moved = work.sizes(self._logs()), time.monotonic()
+        self._sizes, self._moved = output.sizes(self._logs()), time.monotonic()
 
     def of_stall(self, look: Look, stacks: bool) -> Path:
         """The folder of a new case, with what the living and the dead tell now."""
@@ -122,7 +122,7 @@ class Case:
         else:
             time.sleep(max(ALONE_S - (time.monotonic() - began), 0.0))
         done = work.works(seen, before, work.uses(seen))
-        counted = work.counted(self._sizes, self._logs(), time.monotonic() - self._moved)
+        counted = output.counted(self._sizes, self._logs(), time.monotonic() - self._moved)
         files.work(done, counted, folder / "evidence" / WORK)
         # Once more: how long the calls have been waiting tells a hang from a pause.
         self._collect(folder, *look())

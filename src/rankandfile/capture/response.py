@@ -189,7 +189,8 @@ class Response:
         hang = self._look_why(idle, calls)
         if not hang:
             self._stall.undecided()
-        wanted = self._on_hang != "report" and (hang or (hang is None and not idle))
+        # What no evidence shows to be a hang is left to the job's own watchdog, and looked at again.
+        wanted = self._on_hang != "report" and hang
         # Before the first call it may download or compile for a long time: nobody has said how long is too long.
         known = calls > 0 or self._stall.by_hand
         if wanted and known and self._stall.told:

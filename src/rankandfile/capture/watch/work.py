@@ -1,29 +1,18 @@
 """Whether a rank works, seen from outside: the processor's time that it and its children take, what they read and
-write, and how far its own output says that it has come.
+write. How far its own output says that it has come is `output.py`'s.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from rankandfile.capture.watch.processes import descendants
 from rankandfile.capture.watch.rings import Seen
-
-#: Of a log, its newest bytes.
-TAIL = 1 << 16
-_RANK = re.compile(r"rank_(\d+)\.")
-_COUNT = re.compile(r"(\d+) ?(?:/|of) ?(\d+)(?![/.\d])|(\d+(?:\.\d+)?) ?%")
-#: Who counts its own patience gets nowhere.
-_WAITS = re.compile(
-    r"wait|retr(?:y|ies)|attempt|still|time(?:d )?.?out|heartbeat|alive|lock|poll|sleep", re.IGNORECASE
-)
-
 
 #: Who has run for a moment would have run for so many of them, had it not waited for a processor: on a machine that
 #: is full, a thread that only turns round now and then waits long each time as well.
@@ -109,49 +98,3 @@ def _moved(pid: int) -> int:
         lines = Path(f"/proc/{pid}/io").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith(("rchar", "wchar")))
     return 0
-
-
-def sizes(logs: Iterable[Path]) -> dict[Path, int]:
-    """Of the logs that are a rank's own."""
-    found = {}
-    for log in logs:
-        if _RANK.match(log.name):
-            with contextlib.suppress(OSError):
-                found[log] = log.stat().st_size
-    return found
-
-
-def counted(before: Mapping[Path, int], logs: Sequence[Path], still_s: float) -> dict[int, tuple[str, str]]:
-    """Rank -> how far its output said it was, at first and at last, where that went on and has not ended since."""
-    found: dict[int, tuple[str, str]] = {}
-    for log, size in sizes(logs).items():
-        with contextlib.suppress(OSError):
-            if time.time() - log.stat().st_mtime > max(5.0, still_s / 2):
-                continue
-            with log.open("rb") as file:
-                start = before.get(log, 0)
-                file.seek(max(start if start <= size else 0, size - TAIL))
-                text = file.read(TAIL).decode("utf-8", "replace")
-            name = _RANK.match(log.name)
-            if name is not None and (told := risen(text)) is not None:
-                found[int(name[1])] = told
-    return found
-
-
-def risen(text: str) -> tuple[str, str] | None:
-    """The first and the last state of a progress bar, or of a line that counts towards a total; None where none is."""
-    first: dict[tuple[str, int], tuple[float, str]] = {}
-    last: dict[tuple[str, int], tuple[float, str]] = {}
-    for line in re.split(r"[\r\n]+", text):
-        if _WAITS.search(line):
-            continue
-        for place, count in enumerate(_COUNT.finditer(line)):
-            if count[3] is None and int(count[1]) > int(count[2]):
-                continue
-            key = "".join(re.findall(r"[A-Za-z]+", line[: count.start()])), place
-            value = float(count[3]) / 100 if count[3] else int(count[1]) / max(int(count[2]), 1)
-            first.setdefault(key, (value, count[0]))
-            last[key] = value, count[0]
-    rising = [(first[key][1], last[key][1]) for key in first if last[key][0] > first[key][0]]
-    # Of a bar with both, the numbers say more than the percents.
-    return max(rising, key=lambda pair: "%" not in pair[1], default=None)
