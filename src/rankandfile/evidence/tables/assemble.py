@@ -46,7 +46,7 @@ def assemble(
     calls = call_table(used, numbers, members.numbers, members.groups, tables)
     # After the calls: a thread that stands where its call was made then has the call's own stack.
     snapshots, stack_files = snapshot_tables(stack_parts, tables)
-    logged = log_tables(log_parts, processes)
+    logged = log_tables(log_parts, processes, world)
     return Case(
         calls=undo_aborted(settle_batches(calls)),
         groups=_groups(members.groups),

@@ -33,13 +33,15 @@ from rankandfile.reason.waits.patience import Patience, patience
 from .also_read import with_what_else_was_read
 from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
+from .from_logs.alone_in_trouble import with_who_met_trouble
+from .from_logs.another_start import with_another_start
+from .from_logs.own_place import with_own_place
+from .from_logs.said_departures import with_own_words
 from .named_by_checks import checked
 from .nothing_waits import ended_well, nothing_waits
 from .other_programs import fit
 from .other_reductions import other_reductions
-from .own_place import with_own_place
 from .ras_agrees import said_by_ras
-from .said_departures import with_own_words
 from .silent_disagreement import silent_disagreements
 from .standstill_proof import MOST_ASKED, hangs_or_not
 
@@ -151,12 +153,7 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
         if believed and not _yields(row, believed, found):
             raw = Raw(facts.case)
             chosen = [
-                with_what_else_was_read(
-                    facts,
-                    _with_tellings(
-                        facts, with_own_place(facts, with_own_words(facts, _so_far(facts, fit(facts, one))))
-                    ),
-                )
+                with_what_else_was_read(facts, _with_tellings(facts, _with_logs(facts, fit(facts, one))))
                 for one in (believed if row.several else believed[:1])
             ]
             chosen = [_with_stacks(_with_suspects(one, found[STACKS]), found[STACKS]) for one in chosen]
@@ -166,6 +163,12 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
             said = [may_be_said(raw, finding) for finding in chosen]
             return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
     return [], []
+
+
+def _with_logs(facts: Facts, finding: Finding) -> Finding:
+    """With what the ranks' own logs add to it: why, where, and who of several."""
+    finding = with_own_place(facts, with_own_words(facts, _so_far(facts, finding)))
+    return with_who_met_trouble(facts, with_another_start(facts, finding))
 
 
 def _with_suspects(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:

@@ -206,6 +206,11 @@ def _turned_back(
     if not any(paths.calls(side.rank) for side in sides(divergence)):
         # Without a single call recorded, all who were seen stay where they are: the guard stands between two places.
         divergence = _with_all_alike(verdict, divergence, paths)
+        told = {*divergence.normal.members, *divergence.culprit.members}
+        known = {divergence.normal.path, divergence.culprit.path}
+        if any(paths.now(rank) not in known for rank in {*paths.seen()} - told):
+            # A third place: the way that is meant may be theirs.
+            return None
     elif not divergence.exact:
         return None
     return who_turned_back(verdict, found, divergence, left_the_usual(divergence, paths))

@@ -25,6 +25,7 @@ from .of_stages.owed_in_circle import owed_in_circle
 from .of_stages.pipeline import stages_of
 from .of_stages.unsent import unsent
 from .of_two_cohorts.chosen import diverged
+from .took_up import took_up
 
 #: Families whose fault is in no line of the program.
 _NOT_IN_CODE = {"device", "fabric"}
@@ -65,6 +66,8 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
     found = found or owed_in_circle(search, verdict) or diverged(search, verdict)
+    if found is None or not _is_of(found, culprits):
+        found = took_up(search, verdict) or found
     if verdict.cause == "early_exit" and culprits and (found is None or found.decision is None):
         # Where no test is known that let it leave its loop, the one line that exits so.
         found = (exited(search, culprits[0]) if search.paths.left(culprits[0]) else None) or found
@@ -72,3 +75,10 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         # That all stand at one line says less than that one of them has come there by another way.
         found = left_loop(search, verdict, stages) or found
     return found or kept_by_gather(search, verdict) or went_to(search, verdict)
+
+
+def _is_of(found: FoundLine, culprits: list[int]) -> bool:
+    """It tells the way of those who are named."""
+    if found.divergence is None:
+        return bool({*found.singled} & {*culprits})
+    return {*culprits} <= {*found.divergence.normal.members, *found.divergence.culprit.members}

@@ -51,10 +51,12 @@ class LogTables(Struct, frozen=True):
     notes: list[Note] = field(default_factory=list)
 
 
-def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) -> LogTables:
+def tables(
+    parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN, world: int | None = None
+) -> LogTables:
     """Number the logs in the order given, and tie events to ranks where any of the logs tells whose they are.
 
-    `processes`: the ranks of processes, as far as any file tells them.
+    `processes`: the ranks of processes, as far as any file tells them; `world`: how many there are, by other files.
     """
     for part in parts:
         if (
@@ -66,10 +68,11 @@ def tables(parts: Sequence[LogPart], processes: KnownProcesses = NOTHING_KNOWN) 
     _give_to_speakers(parts)
     _give_by_own_words(parts)
     logs = _logs(parts)
-    _compare(parts, processes)
+    machine = _of_one_machine(parts, world)
+    _compare(parts, processes, machine)
     events = without_aftermath(without_past_attempts(_events(parts)))
     events = identity.without_tags_of_agents(events)
-    events = identity.with_local_ranks(identity.with_tasks_of_ranks(events))
+    events = identity.with_local_ranks(identity.with_tasks_of_ranks(events), machine)
     events = identity.with_workers_of_ranks(events)
     world = max(logs["world_size"].drop_nulls().to_list(), default=None)
     pods = [pod for part in parts for pod in part.raw.told.pods]
@@ -114,11 +117,23 @@ def _give_by_own_words(parts: Sequence[LogPart]) -> None:
             part.rank, part.rank_from = rank, "app"
 
 
-def _compare(parts: Sequence[LogPart], processes: KnownProcesses) -> None:
+def _of_one_machine(parts: Sequence[LogPart], world: int | None) -> int | None:
+    """The one log in which torchrun labels lines, with the local ranks of as many processes as the job has: one machine
+    has them all, and these are their ranks."""
+    labelled = [n for n, part in enumerate(parts) if any(s.local_rank is not None for s in part.raw.said)]
+    if world is None or len(labelled) != 1:
+        return None
+    labels = {said.local_rank for said in parts[labelled[0]].raw.said} - {None}
+    return labelled[0] if labels == set(range(world)) else None
+
+
+def _compare(parts: Sequence[LogPart], processes: KnownProcesses, machine: int | None) -> None:
     """Put what the logs say differently among their events."""
-    for part in parts:
+    for number, part in enumerate(parts):
         for said in part.raw.said:
             said.rank = processes.rank_of(said.host, said.pid) if said.rank is None else said.rank
+            if said.rank is None and number == machine:
+                said.rank = said.local_rank
     logs = ((number, part.rank, part.raw.said) for number, part in enumerate(parts))
     found = differences(logs, _tell_of_several(parts))
     for number, events in found.items():

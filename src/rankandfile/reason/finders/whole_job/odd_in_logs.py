@@ -9,6 +9,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.logged import TOOK_UP
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder, teller
@@ -70,7 +71,9 @@ def _said(row: dict[str, object]) -> _Said:
         cause = next((cause for cause, pattern in _CAUSES if pattern.search(text)), "undetermined")
     elif row["kind"] == "value_differs":
         words = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"'
-        cause = "uneven_inputs" if _INPUTS.search(text) else "undetermined"
+        inputs = "uneven_inputs" if _INPUTS.search(text) else "undetermined"
+        # Who goes on from another place makes its own calls there.
+        cause = "different_collective" if TOOK_UP.search(text) else inputs
     elif row["kind"] == "value_differs_now":
         words, cause = no_longer_alike(row), "undetermined"
     else:

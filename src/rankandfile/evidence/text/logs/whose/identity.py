@@ -104,9 +104,10 @@ def with_tasks_of_ranks(events: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def with_local_ranks(events: pl.DataFrame) -> pl.DataFrame:
+def with_local_ranks(events: pl.DataFrame, machine: int | None) -> pl.DataFrame:
     """Where torchrun labels lines with local ranks (`[default2]:`), and all lines of its file that tell a rank as well
-    are as far from it, as those of one machine are: whoever wrote a line without a rank is as far from its label."""
+    are as far from it, as those of one machine are: whoever wrote a line without a rank is as far from its label.
+    `machine`: the log of a machine that has all ranks of the job."""
     sure = pl.col("rank_from").cast(pl.String).is_in([_PREFIX, "line"])
     both = events.filter(sure & pl.col("local_rank").is_not_null()).with_columns(
         (pl.col("rank") - pl.col("local_rank")).alias("before")
@@ -117,6 +118,8 @@ def with_local_ranks(events: pl.DataFrame) -> pl.DataFrame:
     first = told.filter((pl.col("before").list.len() == 1) & (pl.col("several") > 1)).select(
         "log", pl.col("before").list.first()
     )
+    if machine is not None and machine not in told["log"]:
+        first = pl.concat([first, pl.DataFrame({"log": [machine], "before": [0]}, schema=first.schema)])
     if first.is_empty():
         return events
     lacks = pl.col("rank").is_null() & pl.col("local_rank").is_not_null() & pl.col("before").is_not_null()

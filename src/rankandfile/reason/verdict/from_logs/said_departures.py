@@ -9,9 +9,8 @@ from rankandfile.model.sentence import told
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.from_logs.departures import departures
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper
-
-from .finding import Finding
 
 #: That ranks asked for different things, or that some did not come, is how it shows; not why.
 _SHOWS = frozenset(

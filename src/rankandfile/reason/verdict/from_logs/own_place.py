@@ -7,8 +7,7 @@ from msgspec.structs import replace
 from rankandfile.model.diagnosis import Location
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import location_of
-
-from .finding import Finding
+from rankandfile.reason.verdict.finding import Finding
 
 #: Who did this did it where he stands; who skipped a call, or whose device fails, stands anywhere.
 _WHERE_IT_STANDS = frozenset(

@@ -1,0 +1,1 @@
+"""What the ranks' own logs add to a finding: why it came so, where, and who of several it was."""
