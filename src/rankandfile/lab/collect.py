@@ -23,7 +23,8 @@ from rankandfile.lab.scenario import Evidence, Scenario
 from rankandfile.lab.watchdog import watchdog_lines
 
 _ANSWER_S = 5.0
-_SECOND_LOOK_S = 2.0
+#: Longer than a step or a batch takes: people let a minute pass.
+_SECOND_LOOK_S = 6.0
 
 
 def stacks(ranks: Ranks, out: Path, evidence: Evidence) -> None:
