@@ -17,7 +17,7 @@ from .culprits.wrote_it import who_wrote_it
 from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
-from .lines.of_two_cohorts.told_by_log import as_logged
+from .lines.from_logs.told_by_log import as_logged
 from .lines.sentence import PARTED_LATER, because, implied_calls, sentence
 from .lint.before import flagged_before
 from .program.places import SourcePlaces

@@ -11,7 +11,7 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.lines.found_line import FoundLine
-from rankandfile.source.lines.of_two_cohorts.told_by_log import Wrote
+from rankandfile.source.lines.from_logs.told_by_log import Wrote
 
 
 def who_wrote_it(verdict: Verdict, found: FoundLine, wrote: Sequence[Wrote]) -> NamedByCode | None:

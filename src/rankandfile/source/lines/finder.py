@@ -6,6 +6,8 @@ from rankandfile.model.diagnosis import Verdict
 
 from .event_loop.kept_by_gather import kept_by_gather
 from .found_line import FoundLine, Search
+from .from_logs.took_up import took_up
+from .from_logs.wrote_there import wrote_there
 from .making_groups.made_by_some import made_by_some
 from .making_groups.set_up import counted_alone
 from .of_one_rank import (
@@ -25,7 +27,6 @@ from .of_stages.owed_in_circle import owed_in_circle
 from .of_stages.pipeline import stages_of
 from .of_stages.unsent import unsent
 from .of_two_cohorts.chosen import diverged
-from .took_up import took_up
 
 #: Families whose fault is in no line of the program.
 _NOT_IN_CODE = {"device", "fabric"}
@@ -74,6 +75,8 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     if found is None or found.kind == "held":
         # That all stand at one line says less than that one of them has come there by another way.
         found = left_loop(search, verdict, stages) or found
+    if found is None or found.kind in ("held", "place"):
+        found = wrote_there(search, verdict) or found
     return found or kept_by_gather(search, verdict) or went_to(search, verdict)
 
 

@@ -37,7 +37,8 @@ class FoundLine(Struct, frozen=True):
     """place, held, raised, exited, argument, renewed, order, filled, keyed, decision, caught, loop,
     callee, items, again, anew, changed, put_off, no_graph, flag, logged, share, dropped,
     barred, some_make, counted, awaits, left_loop, stayed_in_loop, fewer_items,
-    left_out_message, begun, inherited, ended, inside, next_item, took_up."""
+    left_out_message, begun, inherited, ended, inside, next_item, took_up,
+    wrote."""
     unordered: bool = False
     """The items of the loop are in the order in which they came in, on each rank."""
     singled: tuple[int, ...] = ()

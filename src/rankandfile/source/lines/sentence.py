@@ -74,6 +74,7 @@ _FROM = {
     "flag": "It is stored upon",
     "ended": "That is",
     "logged": "How many values a rank logs is decided by",
+    "wrote": "It came there by",
     "took_up": "Which place that is comes from",
     "share": "Each rank's share of the data comes from",
 }

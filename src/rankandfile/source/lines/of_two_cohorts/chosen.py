@@ -18,6 +18,7 @@ from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.from_logs.told_by_log import kept_by_manager
 from rankandfile.source.lines.loop_order import Going, goes_by_items, in_order, loop_order
 from rankandfile.source.lines.threads.handed_on import way_before
 from rankandfile.source.program.places import SourcePlace
@@ -33,7 +34,6 @@ from .groups_in_order import made_in_order
 from .inside_framework import inside_framework
 from .items_behind import loops_behind
 from .one_call import argument, of_those_inside, together
-from .told_by_log import kept_by_manager
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
 

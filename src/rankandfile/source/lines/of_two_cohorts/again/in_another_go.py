@@ -18,7 +18,7 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.source.lines.decision import Decision
 from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.of_two_cohorts.told_by_log import written_within
+from rankandfile.source.lines.from_logs.told_by_log import written_within
 from rankandfile.source.program.places import SourcePlace
 
 from .run_again import of_decorator

@@ -17,12 +17,11 @@ from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.logged import TOOK_UP
 from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.log_lines import Writer, written_by
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import place_in
 from rankandfile.source.program.scopes import own_nodes
-
-from .found_line import FoundLine, Search
 
 
 @heuristic("made what it says", "a number that one log has differently is traced to the line that made it")

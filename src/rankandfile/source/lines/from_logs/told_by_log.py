@@ -26,11 +26,10 @@ from rankandfile.source.lines.exception_origin import raises_on
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import called_in
 from rankandfile.source.lines.of_stages.pipeline import seen_in_transfer
+from rankandfile.source.lines.of_two_cohorts.two_ways import branchings_of, sides_of
 from rankandfile.source.program.log_lines import written_by
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import place_in
-
-from .two_ways import branchings_of, sides_of
 
 
 class Wrote(Struct, frozen=True):
@@ -62,7 +61,7 @@ def as_logged(search: Search, found: FoundLine) -> tuple[FoundLine, list[Wrote]]
 def kept_by_manager(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """Of blocks whose context manager may have kept what was raised in them: the handler in the manager's own function,
     where only who left out what is in the block wrote what it writes."""
-    if _WROTE.off or not _own_lines(search):
+    if _WROTE.off or not own_lines(search):
         return None
     ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
     for decision in decisions(search.places, ways, sides, seeming_equal=True):
@@ -89,7 +88,7 @@ def _inside(search: Search, found: FoundLine) -> list[Wrote]:
 def written_within(search: Search, inside: list[ast.stmt]) -> list[Wrote]:
     """Of each rank that alone wrote something from within these statements, the first line."""
     by_rank: dict[int, Wrote] = {}
-    for row in _own_lines(search):
+    for row in own_lines(search):
         writer = written_by(search.program, row["text"])
         if writer is not None and _directly_in(writer.function, writer.call, inside):
             file = writer.function.module.path.rsplit("/", 1)[-1]
@@ -99,7 +98,7 @@ def written_within(search: Search, inside: list[ast.stmt]) -> list[Wrote]:
     return [by_rank[rank] for rank in sorted(by_rank)]
 
 
-def _own_lines(search: Search) -> Sequence[dict[str, Any]]:
+def own_lines(search: Search) -> Sequence[dict[str, Any]]:
     """What ranks wrote alone; nothing where too few are heard to say so."""
     own = search.case.own_last_lines
     heard = search.case.events["rank"].drop_nulls().n_unique() if own else 0
