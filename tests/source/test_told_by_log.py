@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import msgspec
-import polars as pl
 import pytest
+from support.source.own_lines import with_lines
 from support.source.toy_runs import (
     FOLDER,
     Frames,
@@ -24,9 +23,6 @@ from support.source.toy_runs import (
 )
 
 import rankandfile
-from rankandfile.evidence.text.logs.event import Event
-from rankandfile.evidence.text.logs.raw import columns_of
-from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict, Wait
 from rankandfile.source.program.log_lines import written_by
 from rankandfile.source.program.modules import Program
@@ -88,20 +84,6 @@ def stuck(writes: str, *said: tuple[int, str]) -> Verdict:
     case = with_lines(case_of(run, stand), *said)
     verdict = undecided(run, Wait(ranks="1,2", waits_for="0,3", group="0"))
     return locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
-
-
-def with_lines(case: Case, *said: tuple[int, str]) -> Case:
-    """What single ranks wrote last."""
-    events = [Event(line=n, offset=0, kind="own_last_line", shape="P9", role="fact", rank=rank, text=line)
-              for n, (rank, line) in enumerate(said)]  # fmt: skip
-    if events:
-        columns = columns_of(events)
-        known = {name: columns[name] for name in ("line", "kind", "rank", "text") if name in columns}
-        rows = pl.DataFrame(known).with_columns(log=pl.lit(0))
-        schema = case.events.schema
-        rows = rows.select(pl.col(name).cast(schema[name]) for name in rows.columns)
-        case = msgspec.structs.replace(case, events=pl.concat([case.events, rows], how="diagonal"))
-    return case
 
 
 def test_who_alone_wrote_what_the_handler_writes_came_through_it() -> None:
