@@ -25,7 +25,7 @@ from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import SECONDS
 from rankandfile.evidence.files.sniff import HEAD, recognise, signs
 from rankandfile.evidence.raw import RawNote, pack
-from rankandfile.evidence.text.logs.kept_lines import Wanted
+from rankandfile.evidence.text.logs.between_ranks.kept_lines import Wanted
 
 _HEADER = struct.Struct("<Q")
 

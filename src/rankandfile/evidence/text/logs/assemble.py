@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from rankandfile.evidence.owners.known_processes import NOTHING_KNOWN, KnownProcesses
 from rankandfile.evidence.text.logs import clock, left_out
-from rankandfile.evidence.text.logs.compared import differences
+from rankandfile.evidence.text.logs.between_ranks.compared import differences
 from rankandfile.evidence.text.logs.past_attempts import without_aftermath, without_past_attempts
 from rankandfile.evidence.text.logs.raw import (
     MOST_COMPARED,

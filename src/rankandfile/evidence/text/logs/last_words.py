@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.logs.between_ranks.kept_lines import shape_of
 from rankandfile.evidence.text.logs.event import Event, begin
-from rankandfile.evidence.text.logs.kept_lines import shape_of
 from rankandfile.evidence.text.logs.speakers import speaker
 from rankandfile.evidence.text.stamps import Stamp
 

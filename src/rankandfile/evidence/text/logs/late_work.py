@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.logs.between_ranks.kept_lines import shape_of
 from rankandfile.evidence.text.logs.event import Event, begin
-from rankandfile.evidence.text.logs.kept_lines import shape_of
 from rankandfile.evidence.text.logs.speakers import speaker
 
 #: Others, or the rank itself by its monitor, tell that a call has taken too long.

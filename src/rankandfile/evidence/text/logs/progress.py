@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from rankandfile.evidence.text.bare_line import BareLine
+from rankandfile.evidence.text.logs.between_ranks.kept_lines import shape_of
 from rankandfile.evidence.text.logs.event import Event, begin
-from rankandfile.evidence.text.logs.kept_lines import shape_of
 
 _WORK = re.compile(
     r"(?i)(?<![a-z])(?:step|iter(?:ation)?|it|epoch|batch|update)s?['\"]?\s*[=:#/\[]?\s*\d|\b(?:throughput|(?:tokens?|tok|samples?|img|images|seqs?|req\w*|it)"

@@ -9,9 +9,9 @@ from typing import BinaryIO
 from rankandfile.evidence.raw import RawNote
 from rankandfile.evidence.text.bare_line import BareLine
 from rankandfile.evidence.text.logs.attribute import attribute
+from rankandfile.evidence.text.logs.between_ranks.kept_lines import said_in
 from rankandfile.evidence.text.logs.collect import Collector
 from rankandfile.evidence.text.logs.event import Event, clean
-from rankandfile.evidence.text.logs.kept_lines import said_in
 from rankandfile.evidence.text.logs.last_words import last_words
 from rankandfile.evidence.text.logs.late_work import GAVE_UP, late_work
 from rankandfile.evidence.text.logs.progress import progress_in

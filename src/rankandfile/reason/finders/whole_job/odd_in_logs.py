@@ -9,7 +9,7 @@ from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
-from rankandfile.model.logged import TOOK_UP
+from rankandfile.model.known.log_words import TOOK_UP
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder, teller

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
-from rankandfile.model.logged import TOOK_UP
+from rankandfile.model.known.log_words import TOOK_UP
 from rankandfile.model.sentence import told
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts

@@ -15,7 +15,7 @@ import msgspec
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
-from rankandfile.model.logged import TOOK_UP
+from rankandfile.model.known.log_words import TOOK_UP
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.log_lines import Writer, written_by
@@ -46,7 +46,8 @@ def took_up(search: Search, verdict: Verdict) -> FoundLine | None:
         made = (
             _made(writer.function, writer.call, value) if writer is not None and value is not None else None
         )
-        if writer is not None and made is not None:
+        doubted = writer is not None and writer.function.module.path in search.places.doubts
+        if writer is not None and made is not None and not doubted:
             line = made.lineno
             at = f"{writer.function.module.path.rsplit('/', 1)[-1]}:{writer.call.lineno}"
             asked = (

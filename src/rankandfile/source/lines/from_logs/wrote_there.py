@@ -30,7 +30,7 @@ def wrote_there(search: Search, verdict: Verdict) -> FoundLine | None:
     for row in sorted(rows, key=lambda row: -row["line"]):
         writer = written_by(search.program, row["text"])
         arm = _arm(search, writer) if writer is not None else None
-        if writer is None or arm is None:
+        if writer is None or arm is None or writer.function.module.path in search.places.doubts:
             continue
         module = writer.function.module
         file = module.path.rsplit("/", 1)[-1]

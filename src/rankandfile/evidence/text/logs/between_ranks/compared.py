@@ -95,14 +95,17 @@ def _by_writers(logs: Iterable[tuple[int, int | None, Sequence[Said]]]) -> list[
         for log, owner, told in logs
         for said in told
     ]
-    ranks = {_process(log, said): rank for log, rank, said in lines if rank is not None}
+    ranks: dict[object, set[int]] = defaultdict(set)
+    for log, rank, said in lines:
+        if rank is not None:
+            ranks[_process(log, said)].add(rank)
     found: list[tuple[int, Writer, Said]] = []
     for log, rank, said in lines:
         process = _process(log, said)
         tells = (said.local_rank, said.task) != (None, None)
-        writer = rank if rank is not None else ranks.get(process, process) if tells else None
-        if writer is not None:
-            found.append((log, writer, said))
+        known = ranks.get(process, ())
+        if rank is not None or (tells and len(known) <= 1):
+            found.append((log, rank if rank is not None else next(iter(known), process), said))
     return found
 
 

@@ -1,0 +1,1 @@
+"""The logs of ranks put side by side: which lines are kept for that, and what they say differently."""
