@@ -48,7 +48,7 @@ def said(folder: Path, lines: dict[int, str], *, looks: int = 2) -> Verdict:
         for look in range(looks):
             told = f"Process {100 + rank}: python train.py\n# 2026-11-30T10:0{look}:00Z\n{IN_RECV}"
             (folder / f"spy_rank{rank}_{look}.txt").write_text(told)
-    (folder / "train.py").write_text(SOURCE)
+    (folder / "state.py").write_text(SOURCE)
     return diagnose(folder, src=folder, hung=looks > 1).verdicts[0]
 
 
