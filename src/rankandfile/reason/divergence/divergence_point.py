@@ -45,6 +45,8 @@ class DivergencePoint(Struct, frozen=True):
     """The group by whose calls it shows that they have been behind or ahead on this one in all that is kept."""
     by_stacks: bool = False
     """No frames are recorded: that it is one call of which they ask different things, the stacks tell."""
+    behind: tuple[int, ...] = ()
+    """Those that went the normal way as far as they are, and have not come to the call yet."""
     either: bool = False
     """They are as many calls ahead or behind on that one, by the calls of this."""
 
@@ -56,6 +58,18 @@ def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> 
         if row is not None:
             return row
     return None
+
+
+def came_to(facts: WaitFacts, group: int, slot: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of the ranks that have made the call of this slot, or a later one of the group; all where none has.
+
+    Who has not come to it goes the way of the others as far as it went, and bears no witness of which is right there.
+    """
+    last = facts.call_table.of_group(group).group_by("rank").agg(pl.col("slot").max())
+    there = {*last.filter(pl.col("slot") >= slot)["rank"].to_list()}
+    members = facts.membership.members.get(group, ())
+    # Who goes the same way in another group of the kind has no number in this one.
+    return tuple(rank for rank in ranks if rank in there or rank not in members) or ranks
 
 
 def own_group(facts: WaitFacts, rank: int, group: int) -> int:

@@ -29,7 +29,7 @@ def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False
         cohorts.append(cohort(facts, p.other, p.came))
     else:
         cohorts = _sides(facts, p, detail)
-        rest = set(facts.membership.members.get(p.group, ())) - set(p.normal) - set(p.other)
+        rest = set(facts.membership.members.get(p.group, ())) - {*p.normal, *p.other, *p.behind}
         untold = rest & set(absent_ranks(facts))
         cohorts += _by_call(facts, p, rest - untold)
         cohorts += [Cohort(ranks=format_ranks(untold), unknown=True)] if untold else []
