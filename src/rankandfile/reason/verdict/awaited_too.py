@@ -44,8 +44,8 @@ def awaited_too(
     return _clause(facts, call, ranks), (
         perhaps(
             own.cause if own is not None else "undetermined",
-            f"{upper(ranks_words(ranks))} may have gone astray by {verb(ranks, 'itself', 'themselves')}, before that or "
-            "as well.",
+            f"{upper(ranks_words(ranks))} may have gone astray by {verb(ranks, 'itself', 'themselves')}, before that "
+            "or as well.",
             ranks,
             decided_by=own.contradicted_by
             if own is not None
