@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 import polars as pl
@@ -173,10 +174,17 @@ def without_ways(sentence: str) -> str:
     return re.sub(r" They go different ways in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
 
 
-def without_leaving(words: str) -> str:
-    """The same of a rank that, as the source shows, is in the loop still."""
-    words = re.sub(r"\bleft the loop early: (?:it|they) (is|are)\b", r"\1", words)
-    return words.replace("left the loop, and is", "is").replace(" after it, where", ", where")
+_LEFT = "may have left the loop that the others are in, or be in it still: the calls alone do not tell."
+
+
+def perhaps_left(ranks: Sequence[int]) -> str:
+    """Of ranks in a call that lies behind a round of the others, which those begin anew."""
+    return f"{verb(ranks, 'It', 'They')} {_LEFT}"
+
+
+def without_perhaps_left(sentence: str) -> str:
+    """The same where the source shows by what they parted."""
+    return re.sub(rf" (?:It|They) {re.escape(_LEFT)}", "", sentence)
 
 
 def without_order(sentence: str) -> str:
