@@ -14,12 +14,12 @@ from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import MOST_WAIT_ENDS, Facts
 from rankandfile.reason.finder import Finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks, missing_dumps
+from rankandfile.reason.waits.awaited_too import awaited_too, seen_to_wait
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, pending_row, wait_list
 from rankandfile.reason.waits.like_groups import family_words
 from rankandfile.reason.words import ranks_words, upper
 
-from .awaited_too import awaited_too, seen_to_wait
 from .finding import Finding
 
 

@@ -15,11 +15,11 @@ from rankandfile.model.sentence import Clause
 from rankandfile.reason import lookup
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import first_pending, pending_row
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .finding import Finding
+from .graph import Pending, WaitEnd
+from .in_words import first_pending, pending_row
 
 
 def seen_to_wait(facts: Facts, rank: int) -> bool:
