@@ -68,8 +68,10 @@ def _all_came(verdict: Verdict) -> bool:
 
 
 def victims_of_somebody(diagnosis: Diagnosis) -> Diagnosis:
-    """Victims are victims of somebody: where nobody is to blame and nothing is decided, there is none. It comes last, as
-    the source looks at whoever waits, too, and may find out whose victims they are."""
+    """Victims are victims of somebody: where nobody is to blame and nothing is decided, there is none.
+
+    It comes last: the source looks at whoever waits, too, and may find out whose victims they are.
+    """
     verdicts = [
         msgspec.structs.replace(one, victims="") if _decides_nothing(one) else one
         for one in diagnosis.verdicts
