@@ -52,7 +52,7 @@ def gone_meanwhile(facts: Facts) -> Finding | None:
         cause=first.cause,
         confidence="supported" if raised and first.confidence == "established" else first.confidence,
         sentence=(
-            f"{upper(broke_off + '; '.join(told[:_MOST_TOLD]))}{more}. No recorded call waits for "
+            f"{upper(broke_off + '; '.join(told[:_MOST_TOLD]))}{more}. No {_recorded(facts)} waits for "
             f"{verb(ranks, 'it', 'them')}. {after}{disagree}"
         ),
         culprits=ranks,
@@ -61,6 +61,11 @@ def gone_meanwhile(facts: Facts) -> Finding | None:
         contradicted_by="a word of the launcher that it ended the process after another had failed",
         alternatives=(*_ended_for(raised), *first.alternatives),
     )
+
+
+def _recorded(facts: Facts) -> str:
+    used = facts.case.dumps_used.height == facts.case.dumps.height
+    return "recorded call" if used else "call in the dumps that are used"
 
 
 def _ended_for(raised: list[int]) -> tuple[Alternative, ...]:

@@ -7,9 +7,10 @@ from rankandfile.model.ledger import dump_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.dump_times import written_ns
 from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.ranks.missing_dumps import without_dumps
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unnumbered import calls_without_numbers
-from rankandfile.reason.words import counted, ranks_words, upper, verb
+from rankandfile.reason.words import ranks_words, upper, verb
 
 from .contradiction import Contradiction
 from .cut_short import cut_short
@@ -53,7 +54,8 @@ def nothing_waits(facts: Facts) -> Finding:
     )
     if unseen:
         sentence += (
-            f" {counted(len(unseen), 'rank')} left no dump, and nothing shows that anyone waits for them."
+            f" {upper(without_dumps(facts, unseen))}, and nothing shows that anyone waits for "
+            f"{verb(unseen, 'it', 'them')}."
         )
     if timeless and facts.hidden:
         sentence += (
@@ -116,7 +118,6 @@ def _seen_waiting(facts: Facts, inside: dict[int, Stand]) -> Finding:
 
 def _out_of_sight(facts: Facts, unseen: list[int], idle_ns: int | None) -> Finding:
     """Those that left dumps wait in no recorded call, and others left none: what is not recorded may hold them all."""
-    lost = ranks_words(unseen)
     ends, logs = _not_here(facts, unseen)
     since = (
         f" and none was made in the {idle_ns / 1e9:.0f} s before the dumps were written"
@@ -128,9 +129,9 @@ def _out_of_sight(facts: Facts, unseen: list[int], idle_ns: int | None) -> Findi
         cause="undetermined",
         confidence="hypothesis",
         sentence=(
-            f"Every recorded call has ended,{since}; {lost} left no dump. Either the job was done, or at work "
-            "without a call, or it is held in what no recorder keeps: setting up its communication, making a group, a "
-            "monitored barrier, its teardown."
+            f"Every call in the dumps that are used has ended,{since}; {without_dumps(facts, unseen)}. Either the job "
+            "was done, or at work without a call, or it is held in what no recorder keeps: setting up its communication, "
+            "making a group, a monitored barrier, its teardown."
         ),
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
         missing=(
