@@ -130,8 +130,8 @@ def _out_of_sight(facts: Facts, unseen: list[int], idle_ns: int | None) -> Findi
         confidence="hypothesis",
         sentence=(
             f"Every call in the dumps that are used has ended,{since}; {without_dumps(facts, unseen)}. Either the job "
-            "was done, or at work without a call, or it is held in what no recorder keeps: setting up its communication, "
-            "making a group, a monitored barrier, its teardown."
+            "was done, or at work without a call, or it is held in what no recorder keeps: setting up its "
+            "communication, making a group, a monitored barrier, its teardown."
         ),
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
         missing=(
