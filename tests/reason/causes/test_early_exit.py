@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from support.reason import absent_rank
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
 from support.reason.witnesses import Witnesses, best, blamed
@@ -9,6 +11,7 @@ from support.reason.witnesses import Witnesses, best, blamed
 from rankandfile.model.case import Case
 from rankandfile.model.claims import LeftOut
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.pipeline import Options, run
 from rankandfile.render.headline import headline
 
 
@@ -74,3 +77,14 @@ def test_that_it_left_the_loop_is_not_said_where_its_calls_alone_are_known() -> 
     assert headline(verdict, 3) == "HANG: rank 1 made another call"
     assert {"rank_conditional", "extra_collective"} <= {other.cause for other in verdict.alternatives}
     assert not any(isinstance(claim, LeftOut) for claim in verdict.claims)
+
+
+def test_what_the_source_decides_is_no_doubt_any_more() -> None:
+    """By the records alone rank 2 may be in the loop still; the source shows the branch that led it out."""
+    example = Path(__file__).parents[3] / "examples" / "early-stop"
+    still = {"rank_conditional", "extra_collective"}
+    for sources in ((), (example / "src",)):
+        (verdict,) = run([example / "evidence"], Options(jobs=1, sources=sources)).diagnosis.verdicts
+        assert verdict.cause == "early_exit"
+        assert ("may have left the loop" in verdict.sentence) is not bool(sources)
+        assert (still <= {other.cause for other in verdict.alternatives}) is not bool(sources)

@@ -86,12 +86,12 @@ _AS_WELL = (
     (
         "rank_conditional",
         "It may be in the loop still, and a condition have led it alone to that call.",
-        "the source around the call",
+        in_document.BY_SOURCE,
     ),
     (
         "extra_collective",
         "It may be in the loop still, and have made a call more than the others.",
-        "the source around the call",
+        in_document.BY_SOURCE,
     ),
     (
         "uneven_inputs",

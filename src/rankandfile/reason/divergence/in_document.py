@@ -174,6 +174,8 @@ def without_ways(sentence: str) -> str:
     return re.sub(r" They go different ways in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
 
 
+#: What decides between leaving a loop and a call of one's own in it.
+BY_SOURCE = "the source around both calls"
 _LEFT = "may have left the loop that the others are in, or be in it still: the calls alone do not tell."
 
 

@@ -16,6 +16,7 @@ from rankandfile.model.sentence import in_words
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Check
 from rankandfile.reason.divergence.in_document import (
+    BY_SOURCE,
     without_order,
     without_perhaps_left,
     without_skipping,
@@ -90,6 +91,7 @@ def _at_which_line(verdict: Verdict, said: SourceFinding, check: Check) -> Verdi
         location=said.location,
         excerpts=list(said.excerpts),
         sentence=f"{before} {words}".strip(),
+        alternatives=[one for one in verdict.alternatives if not told or one.decided_by != BY_SOURCE],
         claims=[*verdict.claims, *check.claims],
         divergence=_with_implied(verdict.divergence, said.implied),
     )
