@@ -77,21 +77,23 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=in_document.evidence(facts, p),
         contradicted_by="a path inside the loop that leads to the call",
         alternatives=tuple(
-            perhaps(cause, words, p.culprits, decided_by=decided_by) for cause, words, decided_by in _AS_WELL
+            perhaps(cause, words, p.culprits, decided_by=decided_by or in_document.BY_SOURCE)
+            for cause, words, decided_by in _AS_WELL
         ),
     )
 
 
+#: Cause, words, and what decides; where nothing is said of that, the source does.
 _AS_WELL = (
     (
         "rank_conditional",
         "It may be in the loop still, and a condition have led it alone to that call.",
-        in_document.BY_SOURCE,
+        "",
     ),
     (
         "extra_collective",
         "It may be in the loop still, and have made a call more than the others.",
-        in_document.BY_SOURCE,
+        "",
     ),
     (
         "uneven_inputs",
