@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from support.reason.building import WORLD, Call, Job, Step, case_of, loop
-from support.reason.witnesses import Witnesses, best, blamed
+from support.reason.witnesses import IN_ALL_REDUCE, Witnesses, best, blamed
 
 from rankandfile.model.case import Case
 from rankandfile.model.ranks import parse_ranks
@@ -47,3 +47,19 @@ def test_of_those_that_all_came_nothing_more_is_said() -> None:
     programs[1] = [*loop(BODY, 5), Call(WORLD, "barrier", 1, "train.py:22")]
     verdict = best(Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs))))
     assert parse_ranks(verdict.victims) == [0, 2, 3] and "come to neither" not in verdict.sentence
+
+
+def test_who_is_seen_in_the_call_has_come_though_its_records_are_not_here() -> None:
+    """By its stack, which is that of those who wait in the call."""
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    programs[1] = [*loop(BODY, 5), Call(WORLD, "barrier", 1, "train.py:22")]
+    witnesses = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), lost=[3]))
+    for rank in (0, 2, 3):
+        witnesses = witnesses.stack(rank, IN_ALL_REDUCE)
+    assert "where ranks 0, 2 and 3 made the all_reduce" in best(witnesses).sentence
+
+
+def test_who_waits_for_somebody_else_is_not_said_to_be_awaited_in_vain() -> None:
+    """Rank 2 stands in a receive that no recorder keeps: it waits as the others do."""
+    stand = [("recv", "/lib/torch/distributed/distributed_c10d.py", 9), ("take", "/workspace/links.py", 22)]
+    assert "come to neither" not in best(Witnesses(asleep(4)).stack(2, stand)).sentence

@@ -61,15 +61,14 @@ def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> 
 
 
 def came_to(facts: WaitFacts, group: int, slot: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
-    """Those of the ranks that have made the call of this slot, or a later one of the group; all where none has.
+    """Those of the ranks whose own records of the group do not end before this slot; all where those of each do.
 
     Who has not come to it goes the way of the others as far as it went, and bears no witness of which is right there.
+    Of whom nothing is recorded there, something else told that it is one of them.
     """
     last = facts.call_table.of_group(group).group_by("rank").agg(pl.col("slot").max())
-    there = {*last.filter(pl.col("slot") >= slot)["rank"].to_list()}
-    members = facts.membership.members.get(group, ())
-    # Who goes the same way in another group of the kind has no number in this one.
-    return tuple(rank for rank in ranks if rank in there or rank not in members) or ranks
+    behind = {*last.filter(pl.col("slot") < slot)["rank"].to_list()}
+    return tuple(rank for rank in ranks if rank not in behind) or ranks
 
 
 def own_group(facts: WaitFacts, rank: int, group: int) -> int:
