@@ -139,7 +139,7 @@ def test_what_a_notebook_shows_stands_alone(found: rankandfile.Diagnosis) -> Non
     assert len(selectors) > 50
     assert all(re.match(r"\.raf-diagnosis(?![\w-])", one) for one in selectors)
     assert "url(" not in css and "@import" not in css
-    assert "Rank 2 left the loop early" in shown and "Decide together" in shown
+    assert "Rank 2 is in the barrier" in shown and "Decide together" in shown
 
 
 def test_text_of_evidence_stays_text_in_a_notebook(found: rankandfile.Diagnosis) -> None:

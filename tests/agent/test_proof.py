@@ -118,7 +118,7 @@ def test_what_fills_the_disk_is_ended_and_the_verdict_is_that_of_the_rules(
     status, proof = proved(tree, tmp_path / "out", run)
     assert status == 1 and proof["proved"] is False
     assert "filled the disk" in proof["words"] and proof["with_it"]["filled_disk"]
-    assert "Rank 2 left the loop early" in (tmp_path / "out" / "investigation.md").read_text()
+    assert "Rank 2 is in the barrier" in (tmp_path / "out" / "investigation.md").read_text()
 
 
 def test_a_probe_holds_if_it_ends_the_run_and_says_why(tree: Path, tmp_path: Path) -> None:

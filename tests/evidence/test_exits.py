@@ -227,3 +227,8 @@ def test_exit_lists_are_decoded_elsewhere(document: bytes, rows: int, note: str,
     height, notes, read_here = json.loads(done.stdout)
     assert height == rows and not read_here
     assert any(note in one for one in notes) or not note
+
+
+def test_a_list_that_tells_no_process_ids_is_one_all_the_same() -> None:
+    data = b'[{"rank": 0, "exitcode": null, "signal": "SIGABRT", "state": "signalled"}]'
+    assert sniff.kind(data, "x.json") == "exit_list"

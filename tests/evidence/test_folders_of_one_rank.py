@@ -67,6 +67,14 @@ def test_two_files_of_one_content_under_two_ranks_names_are_nobodys_and_that_is_
     assert case.dumps["rank"].drop_nulls().sort().to_list() == [0, 1, 2]
 
 
+def test_files_of_like_times_are_no_copies_where_their_calls_are_others(tmp_path: Path) -> None:
+    """A clock may be coarse, or set alike: what was called, from where, tells them apart."""
+    files = {f"fr_rank_{rank}.pkl": dump(6) for rank in range(3)}
+    for entry in files["fr_rank_2.pkl"]["entries"]:
+        entry["frames"] = [{"filename": "/job/other.py", "name": "main", "line": 3}]
+    assert set(ranks(tmp_path / "job", files).values()) == {2}
+
+
 def test_of_two_files_of_one_content_the_groups_tell_whose_it_is(tmp_path: Path) -> None:
     incident = simulate("blocked-loader-3d", tmp_path / "job")
     dumps = incident / "evidence" / "dumps"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.opened_sets import archives, name_of, unpacked
 from support.selected import in_lab
-from support.spoken.code import two_places
+from support.spoken.code import Sources, two_places, untrue_of_leaving
 from support.spoken.faults import FORMS, Form, faults
 from support.spoken.held import Group, Made, Witness, untrue
 from support.spoken.reading import header_of, listed, of_branch, of_cohort, of_sentence, of_wait, ranks_in
@@ -129,6 +129,39 @@ GROUP = "(group default_pg [0-2], seq 2)"
 def test_a_sentence_is_read_and_held(so: str, not_so: str) -> None:
     assert list(of_sentence(so)) and not of_words(list(of_sentence(so)))
     assert of_words(list(of_sentence(not_so)))
+
+
+def test_who_is_in_no_call_does_not_wait_and_has_not_made_it() -> None:
+    """Rank 2 has made one all_reduce less than the others, and is in none."""
+    made = [
+        Made(rank, "all_reduce", 0, n, (("fit.py", 20),), open=n == 3) for rank in (0, 1) for n in (1, 2, 3)
+    ]
+    made += [Made(2, "all_reduce", 0, n, (("fit.py", 20),), open=False) for n in (1, 2)]
+    job = replace(JOB, calls=tuple(made), tables=True, stands={})
+
+    def untrue_of(words: str) -> list[str]:
+        return [fault for one in of_sentence(words) for fault in untrue(one, job)]
+
+    there = (
+        "rank 3 made the barrier at fit.py:9 where ranks {} made the all_reduce at fit.py:20, the 3rd call by this "
+        "path."
+    )
+    assert not untrue_of(there.format("0 and 1")) and untrue_of(there.format("0-2"))
+    for words in ("as well", "too"):
+        assert not untrue_of(f"Rank 1 waits {words}.") and untrue_of(f"Rank 2 waits {words}.")
+    # One that a stack shows in what no recorder keeps waits there.
+    job = replace(job, stands={2: frozenset({("/lib/torch/distributed/distributed_c10d.py", 9)})})
+    assert not untrue_of("Rank 2 waits too.")
+
+
+def test_who_is_in_the_loop_that_the_others_are_in_has_not_left_it() -> None:
+    text = "def main():\n    for i in range(9):\n        step()\n        if i > 5:\n            save()\n    save()\n"
+    places = {"in": (("main.py", 5),), "behind": (("main.py", 6),)}
+    said = next(one for one in of_sentence("Rank 2 left the loop early.") if one.kind == "left the loop")
+    for where, so in (("in", False), ("behind", True)):
+        calls = [Made(rank, "all_reduce", 0, 1, (("main.py", 3),)) for rank in (0, 1)]
+        job = replace(JOB, calls=(*calls, Made(2, "barrier", 0, 1, places[where])))
+        assert (not list(untrue_of_leaving(said, job, Sources({"main.py": text})))) is so
 
 
 def test_lines_of_a_card_are_read_and_held() -> None:

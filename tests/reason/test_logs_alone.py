@@ -302,6 +302,20 @@ def test_who_ended_of_having_waited_is_no_first_to_fail(tmp_path: Path) -> None:
     assert blamed(found) == []
 
 
+def test_who_says_that_it_waited_in_vain_is_not_called_silent(tmp_path: Path) -> None:
+    """A program caught what gloo raised, and logged it: there is no traceback."""
+    gave_up = {f"rank_{rank}": CAUGHT.format(rank=rank, seq=612) + "\n" for rank in (0, 1)}
+    waited = "ERROR train: RuntimeError: [/gloo/transport/tcp/unbound_buffer.cc:81] Timed out waiting 1800000ms for recv operation to complete\n"
+    logs = {**gave_up, "rank_2": waited, "rank_3": "INFO train: step 50 loss 1.500\n"}
+    for name, text in logs.items():
+        (tmp_path / f"{name}.log").write_text(text)
+    made = rankandfile.diagnose([tmp_path])
+    found = made.verdicts[0]
+    assert "rank 2 waited in vain for others itself" in found.sentence
+    assert [other.culprits for other in found.alternatives if other.cause == "host_blocked"] == ["3"]
+    assert [one.state for one in made.standings if one.ranks == "2"] == ["waits"]
+
+
 def test_of_two_that_wait_for_each_other_in_other_calls_neither_is_blamed(tmp_path: Path) -> None:
     """A shift of a ring is left out; what the logs show is pairs, each in a call that the other is not in."""
     incident = simulate("skip-ring-shift", tmp_path / "incident")

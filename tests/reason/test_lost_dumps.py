@@ -22,6 +22,7 @@ from support.reason.witnesses import (
 )
 
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.ledger import NOBODYS
 from rankandfile.reason import diagnose, gather
 from rankandfile.reason.explain import explain
 from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons
@@ -163,6 +164,22 @@ def test_cut_and_set_aside() -> None:
     facts = gather(replace(case, dumps=case.dumps.with_columns(stale)))
     assert reasons(facts, [1])[1].words == "its file was set aside: an earlier attempt"
     assert explain(facts, 1).lines[0].startswith("Rank 1 is not seen: its file was set aside")
+
+
+def test_a_dump_that_is_set_aside_is_not_said_to_be_missing() -> None:
+    programs = {rank: loop(BODY, 6) for rank in range(4)}
+    for stalled in (frozenset({(WORLD, 11)}), frozenset[tuple[str, int]]()):
+        whole = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, stalled=stalled), lost=[3], waited_s=700.0)
+        copies = pl.when(pl.col("rank").is_in([1, 2])).then(pl.lit(f"ranks 1,2 {NOBODYS}")).alias("set_aside")
+        kept = whole.calls.filter(~pl.col("rank").is_in([1, 2]))
+        verdict = diagnose(replace(whole, calls=kept, dumps=whole.dumps.with_columns(copies))).verdicts[0]
+        said = verdict.sentence.lower()
+        assert "the dumps of ranks 1 and 2 are set aside" in said and "rank 3 left no" in said
+        assert "every recorded call" not in said
+        for one in verdict.missing_evidence if stalled else ():
+            assert (
+                "rank 1" not in one.what.split(":")[0] or "all of these files but one are copies" in one.how
+            )
 
 
 def test_a_dump_whose_rank_nothing_tells_may_be_the_missing_one() -> None:

@@ -41,6 +41,9 @@ NO_ROOM = "what was read before takes all the memory that reading may use (--lim
 #: How notes on files begin that were read, and do not enter the case.
 SET_ASIDE = "set aside: "
 
+#: How the reason ends for which files of one content under several ranks' names are set aside.
+NOBODYS = "cannot both have written them"
+
 #: The place in notes on what a verdict would have said, and the tables of the case do not show.
 NOT_SAID = "not said"
 

@@ -12,19 +12,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .conclusion import conclude, decide, diagnose
+    from .conclusion import conclude, decide, diagnose, victims_of_somebody
     from .facts import Facts, gather
     from .verdict.precedence import Findings, findings
     from .verdict.with_code import with_source
 
 _MODULES = {
-    "conclusion": ("conclude", "decide", "diagnose"),
+    "conclusion": ("conclude", "decide", "diagnose", "victims_of_somebody"),
     "facts": ("Facts", "gather"),
     "verdict.precedence": ("Findings", "findings"),
     "verdict.with_code": ("with_source",),
 }
 
-__all__ = ["Facts", "Findings", "conclude", "decide", "diagnose", "findings", "gather", "with_source"]
+__all__ = [
+    "Facts",
+    "Findings",
+    "conclude",
+    "decide",
+    "diagnose",
+    "findings",
+    "gather",
+    "victims_of_somebody",
+    "with_source",
+]
 
 
 def __getattr__(name: str) -> object:

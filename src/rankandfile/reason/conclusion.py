@@ -67,6 +67,22 @@ def _all_came(verdict: Verdict) -> bool:
     return verdict.divergence is not None and all(one.call is not None for one in verdict.divergence.cohorts)
 
 
+def victims_of_somebody(diagnosis: Diagnosis) -> Diagnosis:
+    """Victims are victims of somebody: where nobody is to blame and nothing is decided, there is none.
+
+    It comes last: the source looks at whoever waits, too, and may find out whose victims they are.
+    """
+    verdicts = [
+        msgspec.structs.replace(one, victims="") if _decides_nothing(one) else one
+        for one in diagnosis.verdicts
+    ]
+    return msgspec.structs.replace(diagnosis, verdicts=verdicts)
+
+
+def _decides_nothing(verdict: Verdict) -> bool:
+    return not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis")
+
+
 def decide(facts: Facts, found: Findings) -> Diagnosis:
     """The document: the verdicts that the table of precedence chooses, with the evidence that they cite."""
     chosen, unsaid = verdicts(facts, found)

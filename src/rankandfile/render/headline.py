@@ -62,10 +62,15 @@ _BY_CALLS = {
 
 def _did(verdict: Verdict) -> str:
     found, where = CAUSES.get(verdict.cause), verdict.location
+    kind = verdict.divergence.kind if verdict.divergence else ""
     if verdict.cause == "uneven_inputs" and _goes_on(verdict):
         return "had more data than the others"
-    if verdict.cause == "rank_conditional" and not (where and where.condition):
-        return _BY_CALLS.get(verdict.divergence.kind if verdict.divergence else "", "went another way")
+    shown = where is not None and where.condition is not None
+    if verdict.cause == "early_exit" and not shown and kind in ("substituted", "extra"):
+        # It may have left; that it made another call is what shows.
+        return _BY_CALLS[kind]
+    if verdict.cause == "rank_conditional" and not shown:
+        return _BY_CALLS.get(kind, "went another way")
     if verdict.cause == "killed" and all(
         (one.doing or "").startswith("aborted itself") for one in verdict.named
     ):

@@ -172,7 +172,8 @@ def alike_culprits(verdict: Verdict) -> list[tuple[str, str, str]]:
 
 def _of_several(doing: str) -> str:
     """What each of them did, said of all."""
-    doing = f"were {doing[4:]}" if doing.startswith("was ") else doing
+    for one, many in (("was ", "were "), ("is ", "are ")):
+        doing = f"{many}{doing.removeprefix(one)}" if doing.startswith(one) else doing
     # Where it is now comes last: an error that is quoted before that is left as it is.
     did, is_, where = doing.rpartition(", and is ")
     return f"{did}, and are {where}" if is_ else doing

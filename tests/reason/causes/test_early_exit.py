@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from support.reason import absent_rank
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
 from support.reason.witnesses import Witnesses, best, blamed
 
 from rankandfile.model.case import Case
+from rankandfile.model.claims import LeftOut
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.pipeline import Options, run
+from rankandfile.render.headline import headline
 
 
 def test_exit_code_0_while_others_wait() -> None:
@@ -57,8 +62,29 @@ def broken_off(after: int) -> Verdict:
 def test_who_comes_to_what_ends_a_row_of_calls_after_fewer_than_each_time_before_left_it() -> None:
     verdict = broken_off(after=4)
     assert (verdict.cause, blamed(verdict)) == ("early_exit", [1])
-    assert "Rank 1 left the loop early" in verdict.sentence
+    assert "It may have left the loop" in verdict.sentence
     # One round alone may as well have been left out in the middle of the row.
     verdict = broken_off(after=6)
     assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [1])
     assert "left the loop" not in verdict.sentence
+
+
+def test_that_it_left_the_loop_is_not_said_where_its_calls_alone_are_known() -> None:
+    """A round of calls need be no loop of the program, and what comes behind it may stand in the loop as well."""
+    verdict = broken_off(after=4)
+    assert "left the loop early" not in verdict.sentence
+    assert verdict.culprits[0].doing == "is in the all_reduce at stats.py:15"
+    assert headline(verdict, 3) == "HANG: rank 1 made another call"
+    assert {"rank_conditional", "extra_collective"} <= {other.cause for other in verdict.alternatives}
+    assert not any(isinstance(claim, LeftOut) for claim in verdict.claims)
+
+
+def test_what_the_source_decides_is_no_doubt_any_more() -> None:
+    """By the records alone rank 2 may be in the loop still; the source shows the branch that led it out."""
+    example = Path(__file__).parents[3] / "examples" / "early-stop"
+    still = {"rank_conditional", "extra_collective"}
+    for sources in ((), (example / "src",)):
+        (verdict,) = run([example / "evidence"], Options(jobs=1, sources=sources)).diagnosis.verdicts
+        assert verdict.cause == "early_exit"
+        assert ("may have left the loop" in verdict.sentence) is not bool(sources)
+        assert (still <= {other.cause for other in verdict.alternatives}) is not bool(sources)

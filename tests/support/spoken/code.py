@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from rankandfile.lab.blind.arms import arms
+
+from .held import Place, Witness
+from .statement import Spoken
 
 _AT = r"(?P<file>[\w./-]+\.py):(?P<line>\d+)"
 #: `trainer.py:40, in fit`, `trainer.py:40 in fit`.
@@ -178,3 +181,39 @@ def untrue_of_branch(claim: Mapping[str, object], sources: Sources) -> Iterator[
     barred = found[0].false if claim["truth"] else found[0].true
     if claim["shown_by"] in barred:
         yield f"line {claim['shown_by']} is behind the other outcome of {claim['file']}:{line}: {claim}"
+
+
+def untrue_of_leaving(one: Spoken, witness: Witness, sources: Sources) -> Iterator[str]:
+    """Ranks that are said to have left a loop: none of them is inside one that all others are in, and no other is."""
+    last = {rank: calls[-1].places for rank, calls in witness.by_rank.items() if calls[-1].places}
+    peers = [places for rank, places in last.items() if rank not in one.ranks]
+    for rank in one.ranks:
+        if rank in last and peers and all(_in_one_loop(last[rank], other, sources) for other in peers):
+            yield f"rank {rank} left the loop: it is in it, as the others are - {one.words}"
+
+
+def _in_one_loop(mine: Sequence[Place], theirs: Sequence[Place], sources: Sources) -> bool:
+    """Whether, in the function where two ways part, one loop is around both lines, and none around one alone."""
+    ours, others = list(reversed(mine)), list(reversed(theirs))
+    at = next((n for n, (a, b) in enumerate(zip(ours, others, strict=False)) if a != b), None)
+    if at is None or ours[at][0] != others[at][0]:
+        return False
+    here, there, deeper = ours[at], others[at], others[at + 1 :]
+    loops = [_loops(sources, *place) for place in (here, there)]
+    inside = any(_loops(sources, *place) for place in deeper)
+    return bool(loops[0]) and loops[0] == loops[1] and not inside
+
+
+def _loops(sources: Sources, file: str, line: int) -> set[int]:
+    """The first lines of the loops around a line, within the function that it is in."""
+    found: set[int] = set()
+    for text in sources.of(file):
+        try:
+            nodes = list(ast.walk(ast.parse(text)))
+        except SyntaxError:
+            continue
+        around = [n for n in nodes if isinstance(n, ast.stmt) and n.lineno < line <= (n.end_lineno or 0)]
+        functions = [n.lineno for n in around if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+        begin = max(functions, default=0)
+        found |= {n.lineno for n in around if isinstance(n, ast.For | ast.While) and n.lineno > begin}
+    return found

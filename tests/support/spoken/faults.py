@@ -10,7 +10,7 @@ from rankandfile.agent.bench import bench_of
 from rankandfile.lab import truth
 from rankandfile.pipeline import Options
 
-from .code import Sources
+from .code import Sources, untrue_of_leaving
 from .held import Witness, untrue
 from .outputs import OUTPUTS, said, told_of_code
 from .statement import Spoken
@@ -48,8 +48,15 @@ def faults(incident: Path, form: Form, outputs: Collection[str] = OUTPUTS) -> li
     if log.exists():
         witnesses.append(of_log(incident, bench.case))
     hangs = _hangs(incident)
-    found = {
-        f"{output}: {fault}" for output, one in said(bench, outputs) for fault in _of(one, witnesses, hangs)
+    statements = list(said(bench, outputs))
+    found = {f"{output}: {fault}" for output, one in statements for fault in _of(one, witnesses, hangs)}
+    # Whether it has left a loop is in the program, also where the analyser was not given it.
+    code = Sources.below(src) if src.exists() else Sources({})
+    found |= {
+        f"{output}: {fault}"
+        for output, one in statements
+        if one.kind == "left the loop"
+        for fault in untrue_of_leaving(one, witnesses[0], code)
     }
     if sources:
         found |= {f"code: {fault}" for fault in told_of_code(bench, Sources.below(src))}

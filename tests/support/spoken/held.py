@@ -34,6 +34,8 @@ class Made(NamedTuple):
     """Types and sizes of what it hands over; empty where the witness does not know them."""
     peer: int | None = None
     """Of a send or a receive: to whom, or from whom, where the witness knows it."""
+    open: bool | None = None
+    """Whether it had not ended; None where the witness does not know."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,11 +133,25 @@ def _at(call: Named, made: Made) -> bool:
 def _made(one: Spoken, rank: int, witness: Witness) -> str:
     if one.call is None or rank not in witness.whole or one.call.op is None:
         return ""
+    if one.nth and rank not in witness.wrapped:
+        # Others may come to a line by several ways: who has fewer calls of it altogether has none of that number.
+        made = _such(one.call, rank, witness, seq=False)
+        if len(made) < one.nth and all(call.places for call in made):
+            return f"it made {len(made)} such calls"
     if _such(one.call, rank, witness) or _unrecorded(one.call.op, rank, witness):
         return ""
     if rank in witness.wrapped and one.kind != "waits":
         return ""
     return f"it made no such call ({one.call})"
+
+
+def _waits_somewhere(_one: Spoken, rank: int, witness: Witness) -> str:
+    """Said without a call: some call of it is open, or a stack shows it in one."""
+    mine = witness.by_rank.get(rank, ())
+    if rank not in witness.whole or not mine or any(made.open in (True, None) for made in mine):
+        return ""
+    inside = any("torch/distributed" in file for file, _ in witness.stands.get(rank, ()))
+    return "" if inside else "it is in no call"
 
 
 def _unrecorded(op: str, rank: int, witness: Witness) -> bool:
@@ -359,6 +375,7 @@ _CHECKS = {
     "nth": _nth,
     "size": _size,
     "waits": _made,
+    "waits somewhere": _waits_somewhere,
     "made": _made,
     "done": _made,
     "never": _never,

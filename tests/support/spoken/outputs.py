@@ -149,6 +149,8 @@ def _standing(ranks: str, state: str, what: str) -> Iterator[Spoken]:
 def _doing(ranks: tuple[int, ...], words: str) -> Iterator[Spoken]:
     """`is in broadcast at x.py:4 instead`, `went on to the send at x.py:9`: without a subject of its own."""
     listed = ", ".join(map(str, ranks))
+    if words.startswith(("left the loop", "waits as well", "wait as well")):
+        yield from of_sentence(f"ranks {listed} {words}")
     for verb in ("is in", "made", "left the loop, and is in", "went on to the", "its last one was"):
         if words.startswith(verb):
             plain = {"went on to the": "made the", "left the loop, and is in": "is in"}.get(verb, verb)

@@ -31,6 +31,8 @@ def _p(pattern: str) -> re.Pattern[str]:
 #: A clause that says of ranks that they did something about a call.
 _CLAUSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("waits", _p(r"WHO (?:only )?waits?(?: for (?:it|them|ranks? SOME))? in CALL")),
+    ("waits somewhere", _p(r"WHO waits? (?:too|as well)\b")),
+    ("left the loop", _p(r"WHO (?:has |have )?left the loop\b")),
     ("waits", _p(r"WHO waits?(?: for (?:it|them|ranks? SOME))? (?:(?P<there>there|in it)\b|in that (?P<that>[\w ]+))")),
     ("never", _p(r"WHO (?:never (?:joined|issued|came to)|(?:has|have|had) not (?:issued|come to|joined)) CALL")),
     ("skipped", _p(r"WHO (?:skipped|left out) (?!\d)CALL")),
@@ -45,6 +47,7 @@ _CLAUSES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("done", _p(r"(?P<it>its|their) last (?:call|one), CALL, is done")),
     ("made", _p(r"(?P<it>its|their) last (?:call|one) was CALL")),
 )  # fmt: skip
+_NTH = re.compile(r",? (?:at least )?the (?P<nth>\d+)(?:st|nd|rd|th) call by this path")
 _AFTER = r"(?=$|, (?:and )?(?:exited|is|made|caught|its log|went)\b|\. [A-Z])"
 _ENDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("ended", re.compile(r"\b(?:killed by (?P<signal>SIG[A-Z0-9]+)|exited with code (?P<code>-?\d+))")),
@@ -102,7 +105,14 @@ def of_sentence(text: str, subject: tuple[int, ...] = (), everyone: tuple[int, .
                 that = match.groupdict().get("that")
                 call = calls.get(that, call) if that else _named(match, call)
                 calls[call.op] = call
-                yield Spoken(kind=kind, ranks=_who(match, subject), call=call, words=clause)
+                counted = _NTH.match(clause, match.end()) if kind == "made" else None
+                yield Spoken(
+                    kind=kind,
+                    ranks=_who(match, subject),
+                    call=call,
+                    nth=int(counted["nth"]) if counted else 0,
+                    words=clause,
+                )
         yield from _of_process(clause, subject)
         yield from _tests(clause)
 

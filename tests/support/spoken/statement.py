@@ -7,6 +7,8 @@ from typing import Literal
 
 Kind = Literal[
     "waits",
+    "waits somewhere",
+    "left the loop",
     "made",
     "never",
     "skipped",
@@ -48,5 +50,7 @@ class Spoken:
     line: int = 0
     truth: bool | None = None
     """Of a test that was taken or not."""
+    nth: int = 0
+    """Of a call that was made: which one of its path it is said to be."""
     words: str = ""
     """The clause that says it."""

@@ -94,6 +94,7 @@ def of_tables(incident: Path, case: Case) -> Witness:
             places=tuple((file, int(line or 0)) for file, line in stacks.get(row["stack"], ())),
             batch=str(row["op"]).lower().endswith("coalesced"),
             asked=str(row["shape"]),
+            open=row["state"] in ("issued", "started"),
         )
         for row in case.calls.iter_rows(named=True)
     ]

@@ -12,7 +12,7 @@ import numpy as np
 from rankandfile.evidence.raw import INTEGERS, Members
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.tables.part import Part
-from rankandfile.model.ledger import SET_ASIDE, Note
+from rankandfile.model.ledger import NOBODYS, SET_ASIDE, Note
 from rankandfile.model.ranks import format_ranks
 
 from .one_for_all import without_one_for_all
@@ -61,7 +61,9 @@ def _twins(parts: Sequence[Part]) -> list[Note]:
     for some in perhaps.values():
         if len(some) > 1:
             for part in some:
-                alike[tuple(part.column(name).astype(np.int64).tobytes() for name in INTEGERS)].append(part)
+                numbers = (part.column(name).astype(np.int64).tobytes() for name in INTEGERS)
+                # Clocks may be coarse, or set alike: only calls that are the same in everything are one file's.
+                alike[part.raw.repeats, part.raw.kinds, tuple(numbers)].append(part)
     return [
         note
         for same in alike.values()
@@ -84,9 +86,7 @@ def _told_apart(same: Sequence[Part]) -> list[Note]:
         )
         ranks = format_ranks({one.rank for one in same if one.rank is not None})
         part.set_aside = f"the same calls, made at the same times, as {other.source}: " + (
-            f"their groups are those of rank {other.rank}"
-            if len(owners) == 1
-            else f"ranks {ranks} cannot both have written them"
+            f"their groups are those of rank {other.rank}" if len(owners) == 1 else f"ranks {ranks} {NOBODYS}"
         )
         notes.append(Note(file=part.source, where="", what=f"{SET_ASIDE}{part.set_aside}"))
     return notes

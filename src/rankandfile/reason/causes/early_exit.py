@@ -57,39 +57,51 @@ def left_the_loop(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     where = p.place
     beside = (
         f"{verb(p.normal, 'makes', 'make')} the {lookup.call_words(facts, p.expected)}"
+        f"{f', {where},' if where else ''} and {verb(p.normal, 'begins', 'begin')} another round of what came before it"
         if p.expected is not None
         else _in_the_next_round(facts, p)
     )
-    sentence = (
-        f"{upper(ranks_words(p.culprits))} left the loop early: {verb(p.culprits, 'it is', 'they are')} in the "
-        f"{lookup.call_words(facts, p.came)} after it, where {ranks_words(p.normal)} "
-        f"{beside}{f', {where}' if where and p.expected else ''}."
-    )
+    came = f"{verb(p.culprits, 'is', 'are')} in the {lookup.call_words(facts, p.came)}"
+    # A round of calls need be no loop of the program, nor what stands behind it be outside of one.
+    sentence = f"{upper(ranks_words(p.culprits))} {came}, where {ranks_words(p.normal)} {beside}."
     return Finding(
         cause=CAUSE.word,
         confidence="supported",
-        sentence=told(sentence, waiting_sentence(facts, wait_end, p.culprits)),
+        sentence=told(
+            sentence, in_document.perhaps_left(p.culprits), waiting_sentence(facts, wait_end, p.culprits)
+        ),
         culprits=p.culprits,
-        doing=dict.fromkeys(p.culprits, f"left the loop, and is in the {lookup.call_words(facts, p.came)}"),
-        divergence=in_document.divergence(facts, p, "skipped" if p.expected else "extra"),
+        doing=dict.fromkeys(p.culprits, f"is in the {lookup.call_words(facts, p.came)}"),
+        divergence=in_document.divergence(facts, p, "substituted" if p.expected else "extra"),
         location=lookup.location_of(facts, p.expected or p.came),
         evidence=in_document.evidence(facts, p),
         contradicted_by="a path inside the loop that leads to the call",
-        alternatives=(
-            perhaps(
-                "uneven_inputs",
-                "Its share of the data may have ended before that of the others.",
-                p.culprits,
-                decided_by="the number of batches per rank",
-            ),
-            perhaps(
-                "swallowed_exception",
-                "An exception may have ended the loop and been caught.",
-                p.culprits,
-                decided_by="its log",
-            ),
+        alternatives=tuple(
+            perhaps(cause, words, p.culprits, decided_by=decided_by or in_document.BY_SOURCE)
+            for cause, words, decided_by in _AS_WELL
         ),
     )
+
+
+#: Cause, words, and what decides; where nothing is said of that, the source does.
+_AS_WELL = (
+    (
+        "rank_conditional",
+        "It may be in the loop still, and a condition have led it alone to that call.",
+        "",
+    ),
+    (
+        "extra_collective",
+        "It may be in the loop still, and have made a call more than the others.",
+        "",
+    ),
+    (
+        "uneven_inputs",
+        "Its share of the data may have ended before that of the others.",
+        "the number of batches per rank",
+    ),
+    ("swallowed_exception", "An exception may have ended the loop and been caught.", "its log"),
+)
 
 
 def _in_the_next_round(facts: Facts, p: DivergencePoint) -> str:

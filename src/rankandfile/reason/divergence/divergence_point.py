@@ -45,6 +45,8 @@ class DivergencePoint(Struct, frozen=True):
     """The group by whose calls it shows that they have been behind or ahead on this one in all that is kept."""
     by_stacks: bool = False
     """No frames are recorded: that it is one call of which they ask different things, the stacks tell."""
+    behind: tuple[int, ...] = ()
+    """Those that went the normal way as far as they are, and have not come to the call yet."""
     either: bool = False
     """They are as many calls ahead or behind on that one, by the calls of this."""
 
@@ -56,6 +58,17 @@ def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> 
         if row is not None:
             return row
     return None
+
+
+def came_to(facts: WaitFacts, group: int, slot: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of the ranks whose own records of the group do not end before this slot; all where those of each do.
+
+    Who has not come to it goes the way of the others as far as it went, and bears no witness of which is right there.
+    Of whom nothing is recorded there, something else told that it is one of them.
+    """
+    last = facts.call_table.of_group(group).group_by("rank").agg(pl.col("slot").max())
+    behind = {*last.filter(pl.col("slot") < slot)["rank"].to_list()}
+    return tuple(rank for rank in ranks if rank not in behind) or ranks
 
 
 def own_group(facts: WaitFacts, rank: int, group: int) -> int:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 
-from .divergence_point import DivergencePoint, place_of
+from .divergence_point import DivergencePoint, came_to, place_of
 from .in_groups import in_groups
 from .in_programs import earlier_in_programs, in_programs
 from .lag_between_groups import lag_between_groups
@@ -33,6 +35,21 @@ def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
 
 def divergence_of(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     """None if all ranks concerned are on one path, as far as that can be seen."""
+    found = _found(facts, wait_end)
+    if (
+        found is None
+        or found.slot is None
+        or found.expected is None
+        or found.past
+        or found.against is not None
+    ):
+        return found
+    # What is said of the normal side is said of those alone that have come there.
+    there = came_to(facts, found.group, found.slot, found.normal)
+    return replace(found, normal=there, behind=tuple(rank for rank in found.normal if rank not in there))
+
+
+def _found(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     found = in_groups(facts, wait_end)
     if found is None or not found.confirmed:
         # What parts them at their last call alone comes after what has parted them in all rounds that are kept.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 import polars as pl
@@ -29,7 +30,7 @@ def divergence(facts: Facts, p: DivergencePoint, kind: str, detail: bool = False
         cohorts.append(cohort(facts, p.other, p.came))
     else:
         cohorts = _sides(facts, p, detail)
-        rest = set(facts.membership.members.get(p.group, ())) - set(p.normal) - set(p.other)
+        rest = set(facts.membership.members.get(p.group, ())) - {*p.normal, *p.other, *p.behind}
         untold = rest & set(absent_ranks(facts))
         cohorts += _by_call(facts, p, rest - untold)
         cohorts += [Cohort(ranks=format_ranks(untold), unknown=True)] if untold else []
@@ -173,10 +174,19 @@ def without_ways(sentence: str) -> str:
     return re.sub(r" They go different ways in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
 
 
-def without_leaving(words: str) -> str:
-    """The same of a rank that, as the source shows, is in the loop still."""
-    words = re.sub(r"\bleft the loop early: (?:it|they) (is|are)\b", r"\1", words)
-    return words.replace("left the loop, and is", "is").replace(" after it, where", ", where")
+#: What decides between leaving a loop and a call of one's own in it.
+BY_SOURCE = "the source around both calls"
+_LEFT = "may have left the loop that the others are in, or be in it still: the calls alone do not tell."
+
+
+def perhaps_left(ranks: Sequence[int]) -> str:
+    """Of ranks in a call that lies behind a round of the others, which those begin anew."""
+    return f"{verb(ranks, 'It', 'They')} {_LEFT}"
+
+
+def without_perhaps_left(sentence: str) -> str:
+    """The same where the source shows by what they parted."""
+    return re.sub(rf" (?:It|They) {re.escape(_LEFT)}", "", sentence)
 
 
 def without_order(sentence: str) -> str:

@@ -10,7 +10,7 @@ from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.seen_waiting import ways_to_waits
 
-from .divergence_point import DivergencePoint, call_of, calls_before, place_of
+from .divergence_point import DivergencePoint, call_of, calls_before, came_to, place_of
 from .earlier_rounds import usual
 from .paths import Path
 from .read_by_one import read_alone
@@ -86,6 +86,8 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         usual=tuple(sorted({*result.usual, *seen[result.usual == result.other]})) if result.usual else (),
     )
     by_history = paths.decided_by == "history"
+    if paths.decided_by == "majority" and _most_by_absent(facts, result):
+        result = replace(result, culprits=())
     if _few_against_few(facts, result, by_history):
         return replace(result, culprits=())
     return (read_alone(facts, result) if by_history else None) or result
@@ -151,6 +153,16 @@ def _few_against_few(facts: WaitFacts, found: DivergencePoint, by_history: bool)
         return False
     known = found.came is not None and (calls_before(facts, found.came)["token"] == found.came["token"]).any()
     return not (known or found.how == "behind") or found.usual != found.normal
+
+
+def _most_by_absent(facts: WaitFacts, found: DivergencePoint) -> bool:
+    """Whether the normal side are the most only by ranks that have not come there, and wait for nobody: those went as
+    the others of it as far as they went, and bear no witness of what is right there."""
+    if found.slot is None:
+        return False
+    there = came_to(facts, found.group, found.slot, found.normal)
+    absent = [rank for rank in found.normal if rank not in there and rank not in facts.waits.of_rank]
+    return bool(absent) and len(there) <= len(found.other)
 
 
 def _not_even_there(facts: WaitFacts, found: DivergencePoint) -> bool:

@@ -13,7 +13,7 @@ from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
-from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons
+from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons, without_dumps
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
@@ -34,9 +34,11 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return _frozen(facts, wait_end, call)
     row = pending_row(facts, call)
     those = ranks_words(wait_end.ranks)
+    without = without_dumps(facts, list(wait_end.ranks), "left no complete dump")
+    they = verb(wait_end.ranks, "it", "they") if without.startswith(those) else those
     sentence = told(
         waiting(in_calls(facts, call), ", which every rank with a usable dump has joined."),
-        f"{upper(those)} left no complete dump: {verb(wait_end.ranks, 'it', 'they')} may never have joined, or all "
+        f"{upper(without)}: {they} may never have joined, or all "
         "have joined and the device or the network is at fault. The dumps at hand do not decide it.",
     )
     return Finding(

@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
-from rankandfile.model.ledger import NO_ROOM, dump_id
+from rankandfile.model.ledger import NO_ROOM, NOBODYS, dump_id
 from rankandfile.reason.waits.facts import WaitFacts
-from rankandfile.reason.words import ranks_words
+from rankandfile.reason.words import ranks_words, verb
 
 from .core_files import core_file
 from .from_logs.accounts import fields_of
@@ -95,6 +95,26 @@ def reasons(facts: WaitFacts, ranks: list[int]) -> dict[int, Reason]:
 
 def _members(facts: WaitFacts) -> set[int]:
     return {rank for ranks in facts.membership.members.values() for rank in ranks}
+
+
+def without_dumps(facts: WaitFacts, ranks: list[int], left_none: str = "left no dump") -> str:
+    """'rank 3 left no dump; the dumps of ranks 1 and 2 are set aside': what is there is not said to be absent."""
+    told: dict[str, list[int]] = defaultdict(list)
+    for rank, reason in reasons(facts, ranks).items():
+        told[_THERE[reason.why] if reason.left_a_file else ""].append(rank)
+    return "; ".join(
+        f"the dump{'s' * (len(those) > 1)} of {ranks_words(those)} {verb(those, 'is', 'are')} {how}"
+        if how
+        else f"{ranks_words(those)} {left_none}"
+        for how, those in told.items()
+    )
+
+
+_THERE: dict[Why, str] = {
+    "set_aside": "set aside",
+    "truncated": "cut short",
+    "unreadable": "here, and cannot be read",
+}
 
 
 def missing_dumps(facts: WaitFacts, ranks: list[int]) -> tuple[list[Missing], list[str]]:
@@ -227,6 +247,8 @@ def _files(facts: WaitFacts) -> dict[int, Reason]:
             words = f"its file was set aside: {row['set_aside']}"
             if row["set_aside"] == NO_ROOM:
                 how = "name fewer files, or let reading take more memory"
+            elif row["set_aside"].endswith(NOBODYS):
+                how = "collect the dumps of these ranks again: all of these files but one are copies of it"
         elif row["truncated"]:
             why, words = "truncated", "its file ends early, and what came last is lost"
         else:

@@ -27,6 +27,7 @@ from rankandfile.reason.words import shortened
 
 from .activity import at
 from .did_instead import location_of, world_of
+from .from_logs.accounts import OWN
 from .from_logs.nccl_setups import setups
 from .from_logs.ras_counts import Launches, launches
 from .missing_dumps import absent_ranks, reasons
@@ -71,6 +72,7 @@ def standings(facts: Facts) -> tuple[list[Standing], list[Note]]:
             or _of_stack(facts, rank)
             or _of_log(facts, rank)
             or by_nccl.get(rank)
+            or _aborted(facts, rank)
         )
         if told is None:
             silent.append(rank)
@@ -143,6 +145,15 @@ def _ended(facts: Facts, rank: int) -> _Told | None:
         ranks="", state="gone", what=end.words, told_by="exit", evidence=list(end.evidence[:2])
     )
     return _Told(standing, ended(rank, end))
+
+
+def _aborted(facts: Facts, rank: int) -> _Told | None:
+    """Where nothing tells how it stood before: its process is gone, whyever it ended itself."""
+    end = facts.accounts.ends.get(rank)
+    if end is None or not end.aborted:
+        return None
+    one = Standing(ranks="", state="gone", what=end.words, told_by="exit", evidence=list(end.evidence[:2]))
+    return _Told(one, ended(rank, replace(end, how=OWN)))
 
 
 def _of_calls(facts: Facts, rank: int, ways: Ways) -> _Told | None:

@@ -14,6 +14,7 @@ from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import MOST_WAIT_ENDS, Facts
 from rankandfile.reason.finder import Finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks, missing_dumps
+from rankandfile.reason.waits.awaited_too import awaited_too, seen_to_wait
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, pending_row, wait_list
 from rankandfile.reason.waits.like_groups import family_words
@@ -70,16 +71,18 @@ def of_whole_job(facts: Facts, finding: Finding) -> Finding:
 
 def completed(facts: Facts, wait_end: WaitEnd, best: Finding, *rest: Finding) -> Finding:
     """The best finding with its victims, waits and missing dumps, and with the next best among its alternatives."""
-    victims = sorted((set(wait_end.victims) | set(wait_end.ranks)) - set(best.culprits))
+    awaited = {rank for rank in wait_end.ranks if seen_to_wait(facts, rank)}
+    victims = sorted((set(wait_end.victims) | awaited) - set(best.culprits))
+    too, theirs = awaited_too(facts, wait_end, best, rest)
     missing, ids = missing_dumps(facts, _awaited_unseen(facts, wait_end)) if best.hang else ([], [])
     return replace(
         best,
-        sentence=told(best.sentence, family_words(facts, wait_end, best.divergence)),
+        sentence=told(best.sentence, too, family_words(facts, wait_end, best.divergence)),
         victims=tuple(victims) if best.hang else (),
         divergence=_placed(facts, wait_end, best.divergence),
         waits=tuple(wait_list(facts, wait_end)) if best.hang else (),
         evidence=(*best.evidence, *ids),
-        alternatives=(*best.alternatives, *_runner_up(best, rest)),
+        alternatives=(*theirs, *best.alternatives, *_runner_up(best, rest)),
         # Why a dump is not here says more than that it is not.
         missing=(*missing, *(m for m in best.missing if not any(o.what.startswith(m.what) for o in missing))),
     )

@@ -7,14 +7,15 @@ from rankandfile.model.ledger import dump_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.dump_times import written_ns
 from rankandfile.reason.ranks.host import Stand
+from rankandfile.reason.ranks.missing_dumps import without_dumps
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unnumbered import calls_without_numbers
-from rankandfile.reason.words import counted, ranks_words, upper
+from rankandfile.reason.words import ranks_words, upper, verb
 
 from .contradiction import Contradiction
 from .cut_short import cut_short
 from .finding import Finding
-from .gone_meanwhile import gone_meanwhile
+from .gone_meanwhile import aborted_meanwhile, gone_meanwhile
 from .moved import over_by_dumps
 from .nothing_recorded import nothing_recorded
 
@@ -24,7 +25,7 @@ _MOST_TOLD, _MOST_SHOWN = 3, 4
 def nothing_waits(facts: Facts) -> Finding:
     if not facts.call_table.calls.height:
         return nothing_recorded(facts)
-    if (gone := gone_meanwhile(facts)) is not None:
+    if (gone := gone_meanwhile(facts) or aborted_meanwhile(facts)) is not None:
         return gone
     last = facts.call_table.calls["created_ns"].max()
     idle = latest_ns(facts) - (last if isinstance(last, int) else 0)
@@ -53,7 +54,8 @@ def nothing_waits(facts: Facts) -> Finding:
     )
     if unseen:
         sentence += (
-            f" {counted(len(unseen), 'rank')} left no dump, and nothing shows that anyone waits for them."
+            f" {upper(without_dumps(facts, unseen))}, and nothing shows that anyone waits for "
+            f"{verb(unseen, 'it', 'them')}."
         )
     if timeless and facts.hidden:
         sentence += (
@@ -116,7 +118,7 @@ def _seen_waiting(facts: Facts, inside: dict[int, Stand]) -> Finding:
 
 def _out_of_sight(facts: Facts, unseen: list[int], idle_ns: int | None) -> Finding:
     """Those that left dumps wait in no recorded call, and others left none: what is not recorded may hold them all."""
-    lost = ranks_words(unseen)
+    ends, logs = _not_here(facts, unseen)
     since = (
         f" and none was made in the {idle_ns / 1e9:.0f} s before the dumps were written"
         if idle_ns is not None
@@ -127,18 +129,28 @@ def _out_of_sight(facts: Facts, unseen: list[int], idle_ns: int | None) -> Findi
         cause="undetermined",
         confidence="hypothesis",
         sentence=(
-            f"Every recorded call has ended,{since}; {lost} left no dump. Either the job was done, or at work "
-            "without a call, or it is held in what no recorder keeps: setting up its communication, making a group, a "
-            "monitored barrier, its teardown."
+            f"Every call in the dumps that are used has ended,{since}; {without_dumps(facts, unseen)}. Either the job "
+            "was done, or at work without a call, or it is held in what no recorder keeps: setting up its "
+            "communication, making a group, a monitored barrier, its teardown."
         ),
         evidence=tuple(dump_id(d) for d in facts.case.dumps_used["dump"].to_list()[:8]),
         missing=(
             Missing(
                 what="where each rank stands",
-                how=f"stacks of all ranks (py-spy dump --pid PID); of {lost} the exit code and the end of its log",
+                how="; ".join(["stacks of all ranks (py-spy dump --pid PID)", *ends, *logs]),
             ),
         ),
         unadvised=("anti_advice", "probes"),
+    )
+
+
+def _not_here(facts: Facts, ranks: list[int]) -> tuple[list[str], list[str]]:
+    """What is not in the case of those ranks: an exit code, a log."""
+    ends = [rank for rank in ranks if rank not in facts.accounts.ends]
+    logs = [rank for rank in ranks if rank not in facts.accounts.logged]
+    return (
+        [f"how {verb(ends, 'the process', 'the processes')} of {ranks_words(ends)} ended"] if ends else [],
+        [f"the end of {verb(logs, 'the log', 'the logs')} of {ranks_words(logs)}"] if logs else [],
     )
 
 

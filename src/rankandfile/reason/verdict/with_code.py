@@ -16,8 +16,9 @@ from rankandfile.model.sentence import in_words
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Check
 from rankandfile.reason.divergence.in_document import (
-    without_leaving,
+    BY_SOURCE,
     without_order,
+    without_perhaps_left,
     without_skipping,
     without_ways,
 )
@@ -83,12 +84,14 @@ def _which_exact_cause(verdict: Verdict, said: SourceFinding, _check: Check) -> 
 def _at_which_line(verdict: Verdict, said: SourceFinding, check: Check) -> Verdict:
     told = said.location is not None and said.location.condition is not None
     before = without_ways(verdict.sentence) if told else verdict.sentence
+    before = without_perhaps_left(before) if told or said.causes else before
     words = in_words(said.sentence, check)
     return msgspec.structs.replace(
         verdict,
         location=said.location,
         excerpts=list(said.excerpts),
         sentence=f"{before} {words}".strip(),
+        alternatives=[one for one in verdict.alternatives if not told or one.decided_by != BY_SOURCE],
         claims=[*verdict.claims, *check.claims],
         divergence=_with_implied(verdict.divergence, said.implied),
     )
@@ -139,21 +142,10 @@ def _with_code(verdict: Verdict, said: SourceFinding | None, check: Check) -> Ve
     return verdict
 
 
-def _in_the_loop(verdict: Verdict) -> Verdict:
-    doing = [msgspec.structs.replace(one, doing=without_leaving(one.doing or "")) for one in verdict.culprits]
-    return msgspec.structs.replace(verdict, sentence=without_leaving(verdict.sentence), culprits=doing)
-
-
 def _of_cause(verdict: Verdict, cause: str) -> Verdict:
     alternatives = [other for other in verdict.alternatives if other.cause != cause]
     if cause == verdict.cause:
         return msgspec.structs.replace(verdict, alternatives=alternatives)
-    if verdict.cause == "early_exit" and cause in (
-        "rank_conditional",
-        "extra_collective",
-        "skipped_collective",
-    ):
-        verdict = _in_the_loop(verdict)
     if verdict.cause == "order_inversion":
         verdict = msgspec.structs.replace(verdict, sentence=without_order(verdict.sentence))
     return msgspec.structs.replace(

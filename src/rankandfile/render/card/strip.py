@@ -73,8 +73,22 @@ def lines(verdict: Verdict) -> Iterator[Line]:
         if left := sorted(members - named):
             told |= members
             yield Line(format_ranks(left), _came(verdict, one, set(left)))
-    if rest := sorted(set(parse_ranks(verdict.victims)) - told):
+    yield from _of_the_rest(verdict, told)
+
+
+def _of_the_rest(verdict: Verdict, told: set[int]) -> Iterator[Line]:
+    """Those of whom no cohort tells, by the waits alone: whoever else waits, and whoever is waited for."""
+    waiting, awaited = set[int](), dict[int, str]()
+    for one in verdict.waits:
+        waiting |= set(parse_ranks(one.ranks))
+        number = "it" if one.seq is None else f"#{one.seq}"
+        for rank in () if one.unseen else parse_ranks(one.waits_for):
+            awaited.setdefault(rank, number)
+    if rest := sorted((set(parse_ranks(verdict.victims)) | waiting) - told):
         yield Line(format_ranks(rest), f"{'waits' if len(rest) == 1 else 'wait'} as well")
+    for number in dict.fromkeys(awaited.values()):
+        if left := sorted({rank for rank in awaited if awaited[rank] == number} - told - waiting):
+            yield Line(format_ranks(left), f"never came to {number}")
 
 
 def _came(verdict: Verdict, cohort: Cohort, ranks: set[int]) -> str:

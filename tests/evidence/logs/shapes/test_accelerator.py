@@ -10,6 +10,7 @@ EXAMPLES = [
     Example("P2", "oom", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB of which 1.2 GiB is free.", {"asked": "2.00 GiB", "device": 3, "role": "origin"}),
     Example("P2", "oom", "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB", {"asked": "20.00 MiB"}),
     Example("P2", "cuda_error", "torch.AcceleratorError: CUDA error: device-side assert triggered", {"error": "device-side assert triggered"}),
+    Example("P2", "cuda_error", "  what():  CUDA error: an illegal memory access was encountered", {"error": "an illegal memory access was encountered", "role": "origin"}),
     Example("P2", "cuda_error", "RuntimeError: CUDA error: an illegal memory access was encountered", {"role": "origin"}),
     Example("P2", "device_assert", "../Indexing.cu:1237: operator(): block: [3,0,0], thread: [64,0,0] Assertion `ind >= 0` failed.", {"block": "3,0,0", "assertion": "`ind >= 0`"}),
 ]  # fmt: skip

@@ -8,7 +8,8 @@ from rankandfile.evidence.files.kind import FileKind, Head, Sign
 
 def recognise(head: Head) -> bool:
     inner = head.keys[1]
-    return "pid" in inner and bool(inner & {"exitcode", "exit_code"} or {"rank", "state"} <= inner)
+    whose, how = inner & {"pid", "rank"}, inner & {"exitcode", "exit_code"}
+    return bool(whose and how) or {"pid", "rank", "state"} <= inner
 
 
 KIND = FileKind("exit_list", (Sign(170, recognise),), decode)

@@ -23,6 +23,8 @@ _STORE = ("store_connection_lost",)
 _MOST_PEERS = 4
 #: One rank that lost another may have been the only one that looked.
 _FEWEST = 2
+#: What a line is that tells of trouble: of a log with one it is not said that it ends without a word.
+_COMPLAINS = ("origin", "messenger", "echo")
 _MAY = {
     "killed": "may have been killed, or have exited",
     "exited": "may have exited by itself",
@@ -108,4 +110,6 @@ def _went_first(facts: Facts, rows: pl.DataFrame, alone: list[int], wrote: list[
         accounts.of_rank,
         facts.hosts,
     )
-    return rank in accounts.logged and not any(rank in words for words in spoke)
+    role = pl.col("role").cast(pl.String)
+    complained = facts.case.events.filter((pl.col("rank") == rank) & role.is_in(list(_COMPLAINS)))
+    return rank in accounts.logged and not complained.height and not any(rank in words for words in spoke)

@@ -20,7 +20,7 @@ from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.ranks.from_logs.caught import dealt_with, survivors
-from rankandfile.reason.ranks.from_logs.over import BROKE_OFF, over_at_once
+from rankandfile.reason.ranks.from_logs.over import BROKE_OFF, nobody_left, over_at_once
 from rankandfile.reason.ranks.from_logs.proofs import caught_and_unproved, failed_or_stands
 from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
 from rankandfile.reason.ranks.from_logs.watches import over
@@ -166,7 +166,7 @@ def _finding(facts: Facts, meaning: Meaning, rows: list[Row]) -> Finding:
     more = f" ({len(said) - _MOST} more like it)" if len(said) > _MOST else ""
     ended = all(row["signal"] or fields_of(row).get("exit_type") in _WITHOUT_A_WORD for row in rows)
     cause = "killed" if meaning.cause == "exited" and ended else meaning.cause
-    at_once = over_at_once(facts)
+    at_once = over_at_once(facts) or nobody_left(facts)
     if at_once:
         open_ += f" {BROKE_OFF}"
     return Finding(

@@ -48,6 +48,15 @@ def over_at_once(facts: Facts) -> bool:
     return told and kinds.isdisjoint(_FROM_OUTSIDE) and not _long_after(facts)
 
 
+def nobody_left(facts: Facts) -> bool:
+    """Every rank aborted, or went down having lost a peer, as its own log ends; and nobody had waited in vain."""
+    accounts, world = facts.accounts, facts.case.world_size or 0
+    kind = pl.col("kind").cast(pl.String)
+    aborted = set(facts.case.events.filter(kind == "terminate")["rank"].drop_nulls().to_list())
+    lost = (accounts.echoes.keys() | accounts.lost_peers.keys()) - accounts.caught
+    return bool(aborted) and set(range(world)) <= aborted | lost and not anybody_waited(facts)
+
+
 BROKE_OFF = "No line tells that anybody had waited for long before: the job ended of this."
 
 

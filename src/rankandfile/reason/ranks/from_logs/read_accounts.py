@@ -87,7 +87,11 @@ def read_accounts(case: Case) -> Accounts:
         stopped=_errors(mine, _STOPS, "origin", "messenger", "fact"),
         suspended=suspended(case.exits, ends),
         watched=watched(events),
-        waited_in_vain=_errors(mine, ("traceback",), "messenger"),
+        waited_in_vain={
+            # Whoever catches what gloo raises, and logs it, waited in vain as well.
+            **_errors(mine, ("gloo_timeout",), "messenger"),
+            **_errors(mine, ("traceback",), "messenger"),
+        },
         work=read_work(case.exits),
         reports=read_reports(mine),
         left_out=_left_out(mine),

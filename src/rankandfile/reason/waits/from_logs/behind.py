@@ -74,6 +74,10 @@ def behind(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) 
         )
     else:
         what = f"{upper(ranks_words(wait_end.ranks))} left no line about it"
+        if waited := [rank for rank in wait_end.ranks if rank in facts.accounts.waited_in_vain]:
+            what += (
+                f"; {ranks_words(waited)} waited in vain for others {verb(waited, 'itself', 'themselves')}"
+            )
     alike: dict[str, list[int]] = {}
     for rank, story in stories.items():
         alike.setdefault(story.doing, []).append(rank)
@@ -253,19 +257,21 @@ def _finding(
         location=(first.location if first else None) or location_of(claim.place if claim else None),
         waits=wait_list(logged, wait_end),
         evidence=(reports[0].evidence, *behind, *(i for story in stories.values() for i in story.evidence)),
-        alternatives=first.alternatives if first else _silent(wait_end),
+        alternatives=first.alternatives if first else _silent(facts, wait_end),
         missing=SETTINGS,
         unadvised=("probes",),
     )
 
 
-def _silent(wait_end: WaitEnd) -> tuple[Alternative, ...]:
-    """Silence is no proof, and still the best place to look."""
+def _silent(facts: Facts, wait_end: WaitEnd) -> tuple[Alternative, ...]:
+    """Silence is no proof, and still the best place to look. Who says that it waited in vain was not silent."""
+    waited = facts.accounts.waited_in_vain
+    ranks = tuple(rank for rank in wait_end.ranks if rank not in waited) or wait_end.ranks
     return (
         perhaps(
             "host_blocked",
-            f"{upper(ranks_words(wait_end.ranks))} may be held up on the host, or gone.",
-            wait_end.ranks,
+            f"{upper(ranks_words(ranks))} may be held up on the host, or gone.",
+            ranks,
             decided_by="its stack, its exit code, or the end of its log",
         ),
     )

@@ -82,6 +82,6 @@ SHAPES = (
     ),
     Shape(
         "cuda_error", "P2", "origin", ("CUDA error: ", "HIP error: ", "CUBLAS_STATUS_", "CUDNN_STATUS_"),
-        r"(?:AcceleratorError|RuntimeError|Error): (?:CUDA|HIP|CUDNN|cuDNN) error: (?P<error>.*)",
+        r"(?:AcceleratorError: |RuntimeError: |Error: |what\(\):\s{1,8})(?:CUDA|HIP|CUDNN|cuDNN) error: (?P<error>.*)",
     ),
 )  # fmt: skip
