@@ -122,7 +122,7 @@ class _Search:
         said = scope.spelled(receiver)
         names: dict[str, ast.expr | None] = {}
         if call is not None:
-            names = {k: scope.spelled(v) for k, v in _bound(definition, call).items()}
+            names = {k: scope.spelled(v) for k, v in bound(definition, call).items()}
         first = _first_parameter(definition)
         if definition.owner is not None and first in ("self", "cls"):
             names[first] = said
@@ -230,7 +230,7 @@ def _first_parameter(definition: Definition) -> str:
     return parameters[0].arg if parameters and "staticmethod" not in definition.decorators() else ""
 
 
-def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
+def bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
     """The arguments of a call by the names of the parameters."""
     parameters = [p.arg for p in _parameters(definition)]
     if definition.owner is not None:
@@ -242,7 +242,7 @@ def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
 
 def said_in_call(definition: Definition, call: ast.Call, e: ast.expr) -> ast.expr | None:
     """An expression of the function in the words of a call of it; none if it cannot be said there."""
-    names: dict[str, ast.expr | None] = {**_bound(definition, call)}
+    names: dict[str, ast.expr | None] = {**bound(definition, call)}
     first = _first_parameter(definition)
     if definition.owner is not None and first == "self" and isinstance(call.func, ast.Attribute):
         names[first] = call.func.value
@@ -285,7 +285,7 @@ def bound_call(code: Code, module: Module, definition: Definition, parameter: st
         if isinstance(node, ast.Call):
             scope = _Scope(module, module.function_of(node), None)
             if any(d.node is definition.node for d, _ in search.targets(node.func, scope)):
-                given = _bound(definition, node).get(parameter)
+                given = bound(definition, node).get(parameter)
                 if given is not None:
                     found.append(given)
     return found
