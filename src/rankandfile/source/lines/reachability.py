@@ -163,7 +163,7 @@ def _must_pass(function: Function, after: int | None, via: int, to: int | None) 
     middle, target = graph.on(via), graph.on(to) if to is not None else {graph.returns}
     if not middle or not target or via in (after, to):
         return False
-    return not _reached(_after(graph, after), middle | target) & target
+    return not _reached(_after(graph, after), middle) & target
 
 
 def _after(graph: Graph, line: int | None) -> list[Node]:
