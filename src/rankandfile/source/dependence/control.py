@@ -17,6 +17,7 @@ from rankandfile.source.program.scopes import binding_scope
 from . import builtin, counted, failures, origins
 from .assignments import Definition
 from .frame import Frame
+from .matched import as_test
 from .reaching_assignments import reaching
 from .stored_items import matters
 from .syntax import EACH, HOLDS, LEN, Path, ancestors, argument, dotted, loops_around
@@ -41,7 +42,8 @@ def of_condition(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
     if condition.kind == "call":
         return failures.raised(ev, node, frame)
     if isinstance(node, ast.match_case):
-        return failures.subject(ev, node, frame)
+        test = as_test(frame.function.module, node)
+        return failures.subject(ev, node, frame) if test is None else ev.truth(test, frame)
     if condition.kind == "for" or "no more items" in (condition.here, condition.there):
         return _rounds(ev, node, frame)
     return ev.truth(node, frame) if isinstance(node, ast.expr) else UNKNOWN
