@@ -79,11 +79,12 @@ def _write_what_lives_on(place: PlaceToMend, node: ast.If) -> bool:
 def _writes_its_own(place: PlaceToMend, event: Event) -> bool:
     """It is in a function that is called, and is given what that function itself has made."""
     module = place.code.program.module(event.path)
-    calls = [] if module is None else [n for n in ast.walk(module.tree) if _is_call(n, event)]
-    if module is None or len(calls) != 1 or not calls[0].args:
+    function = module.function_at(event.line) if module is not None else None
+    if function is None or function is place.in_program:
         return False
-    function, given = module.function_at(event.line), calls[0].args[0]
-    if function is None or function is place.in_program or not isinstance(given, ast.Name):
+    calls = [n for n in function.nodes if isinstance(n, ast.Call) and _is(n, event)]
+    given = calls[0].args[0] if len(calls) == 1 and calls[0].args else None
+    if not isinstance(given, ast.Name):
         return False
     made = [
         d.value
@@ -93,12 +94,15 @@ def _writes_its_own(place: PlaceToMend, event: Event) -> bool:
     return bool(made) and all(value is not None and _is_new(value) for value in made)
 
 
-def _is_call(node: ast.AST, event: Event) -> bool:
-    named = isinstance(node, ast.Call) and (getattr(node.func, "attr", "") or getattr(node.func, "id", ""))
-    return named == event.name and getattr(node, "lineno", 0) == event.line
+def _is(call: ast.Call, event: Event) -> bool:
+    return call.lineno == event.line and _called(call) == event.name
+
+
+def _called(call: ast.Call) -> str:
+    return getattr(call.func, "attr", "") or getattr(call.func, "id", "")
 
 
 def _is_new(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
-        return (getattr(value.func, "attr", "") or getattr(value.func, "id", "")) in _MAKES
+        return _called(value) in _MAKES
     return isinstance(value, ast.BinOp)

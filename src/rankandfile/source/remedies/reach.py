@@ -59,6 +59,12 @@ class _Scope(Struct, frozen=True):
         if isinstance(node, ast.Attribute):
             value = self.spelled(node.value)
             return ast.Attribute(value, node.attr, ast.Load()) if value is not None else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            value = self.spelled(node.value)
+            return ast.Subscript(value, node.slice, ast.Load()) if value is not None else None
+        if isinstance(node, ast.Call) and _only_asks(node):
+            func = self.spelled(node.func)
+            return ast.Call(func, node.args, node.keywords) if func is not None else None
         return None
 
 
@@ -187,6 +193,12 @@ class _Search:
         return []
 
 
+def _only_asks(call: ast.Call) -> bool:
+    """A mesh is asked for its group, by nothing that is other code elsewhere."""
+    given = [*call.args, *(k.value for k in call.keywords)]
+    return _last_name(call.func) == "get_group" and all(isinstance(e, ast.Constant) for e in given)
+
+
 def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
     """The node and all below, without the bodies of functions that it only defines."""
     yield node
@@ -196,13 +208,7 @@ def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _last_name(target: ast.expr) -> str:
-    return (
-        target.attr
-        if isinstance(target, ast.Attribute)
-        else target.id
-        if isinstance(target, ast.Name)
-        else ""
-    )
+    return getattr(target, "attr", "") or getattr(target, "id", "")
 
 
 def _group(call: ast.Call, scope: _Scope) -> str:

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Sequence
 
 from rankandfile.source.effects.event import event
+from rankandfile.source.remedies.answer import OneAnswer
 from rankandfile.source.remedies.each_its_own import keeps_for_itself, own_work
 from rankandfile.source.remedies.framework_votes import framework_vote
 from rankandfile.source.remedies.later_uses import flag_of, group_upon_answer, other_test_of_part, uses_of
-from rankandfile.source.remedies.one_answer import OneAnswer, Test, safe_answer
+from rankandfile.source.remedies.one_answer import Test, safe_answer
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import (
