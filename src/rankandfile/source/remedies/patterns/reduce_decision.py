@@ -38,8 +38,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if place.problem.changed and isinstance(node, ast.While):
         return Refusal(
             "reduce_decision",
-            f"what {said} asks for was changed at {place.problem.changed}, in the middle of a round: let the ranks "
-            "agree there, before anything else looks at it.",
+            f"what {said} asks for goes back to what each rank decided at {place.problem.changed}, in the middle of a "
+            "round: let the ranks agree there, before anything else looks at it.",
         )
     if _asks_for_rank(place, node):
         return Refusal(
