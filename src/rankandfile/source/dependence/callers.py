@@ -16,10 +16,10 @@ from rankandfile.source.program.names import (
     resolve,
 )
 
-from .decorated import stands_in_for
 from .frame import Frame
 from .index import MOST_SITES, Site
 from .syntax import dotted
+from .written.decorated import stands_in_for
 
 if TYPE_CHECKING:
     from .objects import Objects

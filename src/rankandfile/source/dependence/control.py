@@ -17,11 +17,11 @@ from rankandfile.source.program.scopes import binding_scope
 from . import builtin, counted, failures, origins
 from .assignments import Definition
 from .frame import Frame
-from .matched import as_test
 from .reaching_assignments import reaching
 from .stored_items import matters
 from .syntax import EACH, HOLDS, LEN, Path, ancestors, argument, dotted, loops_around
 from .value import UNIFORM, UNKNOWN, Link, Value, join
+from .written.matched import as_test
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator

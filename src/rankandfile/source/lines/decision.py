@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, why
-from rankandfile.source.dependence.matched import as_test
 from rankandfile.source.dependence.reason import UNKNOWN
 from rankandfile.source.dependence.syntax import ancestors, is_range, text
+from rankandfile.source.dependence.written.matched import as_test
 from rankandfile.source.flow import (
     Condition,
     Point,

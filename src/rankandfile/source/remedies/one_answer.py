@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from .answer import OneAnswer
-from .left_loop import grown_out, of_way_out, of_while
+from .ends_of_loops.left_loop import grown_out, of_way_out, of_while
 from .left_out_data import asks_whether_number, hands_over
 from .needs import Need, established, used
 from .place_to_mend import PlaceToMend, leaves, trains

@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from rankandfile.source.remedies.asked_always import may_be_left_out
-from rankandfile.source.remedies.other_parts import under_other_parts
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend, conjuncts, leaves
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import POINT_TO_POINT, collective, resolve
+from rankandfile.source.remedies.taken_out.asked_always import may_be_left_out
+from rankandfile.source.remedies.taken_out.other_parts import under_other_parts
 from rankandfile.source.remedies.words import quoted
 
 #: What is taken out of the branch, as it may stand outside of it; None where it may not.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.program.modules import Module
-
-from .syntax import ancestors
 
 
 def as_test(module: Module, case: ast.AST) -> ast.expr | None:

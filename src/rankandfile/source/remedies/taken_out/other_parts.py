@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
-
-from .indentation import indented
-from .place_to_mend import PlaceToMend
-from .reach import TRAINS, Event, called, collective
+from rankandfile.source.remedies.indentation import indented
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
+from rankandfile.source.remedies.reach import TRAINS, Event, called, collective
 
 _WRITES_ITS_ARGUMENT = TRAINS | {
     *("all_reduce", "all_reduce_coalesced", "reduce", "broadcast", "broadcast_object_list"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from .answer import OneAnswer
-from .place_to_mend import PlaceToMend, trains
+from rankandfile.source.remedies.answer import OneAnswer
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, trains
+
 from .tried_again import goes_on_for_its_answer
 from .until_close import ends_by_its_work
 

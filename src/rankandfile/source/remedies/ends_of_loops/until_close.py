@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
-from .place_to_mend import PlaceToMend, trains
-from .reach import called
-from .spelled_out import answers_of, spelled_out
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, trains
+from rankandfile.source.remedies.reach import called
+from rankandfile.source.remedies.spelled_out import answers_of, spelled_out
 
 Ends: TypeAlias = Literal["near", "grown", ""]
 Loop: TypeAlias = "ast.For | ast.AsyncFor | ast.While"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from .place_to_mend import PlaceToMend
+from rankandfile.source.remedies.place_to_mend import PlaceToMend
 
 
 def may_be_left_out(place: PlaceToMend, part: ast.expr, statement: ast.stmt) -> bool:

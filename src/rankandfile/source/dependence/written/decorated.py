@@ -7,14 +7,13 @@ import ast
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from rankandfile.source.dependence.index import MOST_SITES
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.scopes import returned_values
 
-from .index import MOST_SITES
-
 if TYPE_CHECKING:
-    from .objects import Objects
+    from rankandfile.source.dependence.objects import Objects
 
 
 def stands_in_for(objects: Objects, inner: Function) -> list[Function]:
