@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
 
 STAGES = """
@@ -280,3 +281,51 @@ def test_of_ranks_that_went_one_way_no_line_is_named() -> None:
     assert len({tuple(map(str, calls)) for calls in run.calls.values()}) == 1
     found = locate(case_of(run), diagnosis_of(verdict_of(run, 1, made=False)), tree(run.files)).verdicts[0]
     assert place(found.location) is None
+
+
+SAVES = """
+    import os
+    import torch.distributed as dist
+
+    class Place:
+        def __init__(self):
+            self.told = int(os.environ["TOLD"])
+            self.many = int(os.environ["MANY"])
+
+    class Trainer:
+        def __init__(self, place):
+            self.place = place
+
+        def fit(self):
+            for step in range(9):
+                self.step(step)
+                if {test}:  # <-
+                    self.save()
+
+        def step(self, n):
+            dist.all_reduce(n)
+
+        def save(self):
+            {save}
+
+    def main():
+        os.environ.update(TOLD="6" if dist.get_rank() == 1 else "99", MANY="2")
+        Trainer(Place()).fit()
+        dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(
+    "test", ["self.place.told == 6 and step % 6 == 5", "(step + 1) % self.place.told == 0"]
+)
+@pytest.mark.parametrize(
+    "save",
+    [
+        "parts = [0 for _ in range(self.place.many)]\n            dist.all_gather(parts)",
+        "if self.place.many > 2:\n                return\n            dist.all_gather(1)",
+    ],
+)
+def test_ranks_that_were_never_seen_in_a_function_did_not_part_in_it(test: str, save: str) -> None:
+    run = play(train=SAVES.format(test=test, save=save))
+    found = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked

@@ -38,6 +38,9 @@ LAYOUT = """
 
         third = property(lambda self: self.stage == 2)
 
+    def env(name, default="0"):
+        return int(os.environ.get(name, default))
+
     def elsewhere(layout):
         layout.moved = 5
         layout.stolen = 1
@@ -56,8 +59,8 @@ LAYOUT = """
 """
 
 
-def values(expression: str, rank: int, world: int = 4) -> Values:
-    text = textwrap.dedent(LAYOUT).replace("{0}", f"return ({expression})")
+def values(expression: str, rank: int, world: int = 4, of: str = LAYOUT) -> Values:
+    text = textwrap.dedent(of).replace("{0}", f"return ({expression})")
     program = Program(tree({"train.py": text}))
     module = program.module("train.py")
     assert module is not None
@@ -100,6 +103,8 @@ def values(expression: str, rank: int, world: int = 4) -> Values:
         ("list(range(8))[1::3]", {(1, 4, 7)}),
         ("[0] + sorted([3, 2])", {(0, 2, 3)}),
         ("f'stage{layout.stage}'", {"stage2"}),
+        ("env('RANK')", {2}),
+        ("env('WORLD_SIZE') - env('RANK') == 1", {False}),
     ],
 )
 def test_what_follows_from_the_rank(expression: str, expected: set[object] | None) -> None:
@@ -127,3 +132,33 @@ def test_the_last_rank_has_nobody_behind_it() -> None:
 )
 def test_nothing_breaks_it(expression: str) -> None:
     values(expression, rank=0)
+
+
+MESHES = """
+    from torch.distributed.device_mesh import init_device_mesh
+
+    class Place:
+        def __init__(self, mesh):
+            self.dp, self.tp = mesh["dp"], mesh["tp"]
+
+    def ask(n):
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+        dp, tp = mesh["dp"], mesh["tp"]
+        either = mesh["dp"]
+        if n:
+            either = mesh["tp"]
+        place = Place(mesh)
+        {0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("(dp.get_local_rank(), tp.get_local_rank())", {(1, 0)}),
+        ("(place.dp.get_local_rank(), place.tp.get_local_rank())", {(1, 0)}),
+        ("either.get_local_rank()", None),
+    ],
+)
+def test_a_part_of_a_mesh_may_have_a_name(expression: str, expected: set[object] | None) -> None:
+    assert values(expression, rank=2, of=MESHES) == expected

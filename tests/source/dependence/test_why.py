@@ -451,3 +451,139 @@ def test_what_processes_are_given_that_the_program_starts(started: str, test: st
     assert found.level == level
     if level == "varying":
         assert found.source == "rank_api"
+
+
+ENV = """
+from dataclasses import dataclass, field
+KEY = "RANK"
+def env(name="RANK", default=0):
+    return int(os.environ.get(name, default))
+def item(name):
+    return os.environ[name]
+def twice(name):
+    return env(name)
+@dataclass
+class Place:
+    index: int = field(default_factory=lambda: env("RANK"))
+    size: int = field(default_factory=lambda: twice("WORLD_SIZE"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "level"),
+    [
+        ("env('WORLD_SIZE') > 1", "uniform"),
+        ("twice('WORLD_SIZE') > 1", "uniform"),
+        ("item('WORLD_SIZE') == '1'", "uniform"),
+        ("Place().size > 1", "uniform"),
+        ("env('RANK') == 0", "varying"),
+        ("env() == 0", "varying"),
+        ("twice('RANK') == 0", "varying"),
+        ("item('RANK') == '0'", "varying"),
+        ("not Place().index", "varying"),
+        ("env('NOBODYS') == 0", "unknown"),
+    ],
+)
+def test_what_is_read_from_the_environment_by_a_name_that_is_handed_on(test: str, level: str) -> None:
+    assert of(f"{ENV}if {test}:\n    dist.barrier()\n").level == level
+
+
+MATCH = """
+def main(find):
+    chief = dist.get_rank() == 0
+    for step in range(9):
+        match {subject}:
+            case {case}:
+                dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(
+    ("subject", "case", "level"),
+    [
+        ("chief, step % 6 == 5", "True, True", "varying"),
+        ("chief, step % 6 == 5", "_, True", "uniform"),
+        ("(step, chief)", "(5 | 6, False)", "varying"),
+        ("step", "5 | 6", "uniform"),
+        ("step", "at if at > 3 and chief", "varying"),
+        ("find(step), step", "_, 3", "uniform"),
+        ("find(step), step", "None, 3", "unknown"),
+        ("dist.get_rank()", "0", "varying"),
+    ],
+)
+def test_a_case_asks_for_what_its_pattern_names(subject: str, case: str, level: str) -> None:
+    assert of(MATCH.format(subject=subject, case=case), "case ").level == level
+
+
+@pytest.mark.parametrize(
+    "made", ["collections.deque(range(4 + {own}))", "list(range(4 + {own}))", "[0] * (4 + {own})"]
+)
+@pytest.mark.parametrize(
+    ("own", "source"), [("2 * (rank == 1)", "rank_api"), ("open(f'a{rank}').read().count('x')", "local_data")]
+)
+def test_as_many_as_the_rank_s_number_says_are_no_data(made: str, own: str, source: str) -> None:
+    body = f"""
+import collections
+def main():
+    rank = dist.get_rank()
+    todo = {made.format(own=own)}
+    while todo:
+        todo.pop()
+        dist.barrier()
+"""
+    assert of(body, "while ").source == source
+
+
+GUARDED = """
+import functools
+class Layout:
+    def __init__(self):
+        self.main = dist.get_rank() == 0
+        self.many = dist.get_world_size() > 1
+def only(fn):
+    @functools.wraps(fn)
+    def inner(layout, *a):
+        if layout.{asks}:
+            return None
+        return fn(layout, *a)
+    return inner
+def unless(word):
+    def named(fn):
+        def inner(layout, *a, **more):
+            if word and not layout.{asks}:
+                return None
+            return fn(layout, *a)
+        return inner
+    return named
+{decorator}
+def report(layout, t):
+    dist.all_reduce(t)
+def main():
+    report(Layout(), torch.ones(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "words"), [("@only", "if layout"), ("@unless('chief')", "if word and not")]
+)
+@pytest.mark.parametrize(("asks", "level"), [("main", "varying"), ("many", "uniform")])
+def test_the_guard_that_a_decorator_puts_in_front_is_given_what_the_function_is(
+    decorator: str, words: str, asks: str, level: str
+) -> None:
+    assert of(GUARDED.format(decorator=decorator, asks=asks), words).level == level
+
+
+def test_a_guard_that_takes_the_object_as_one_of_many_is_given_nothing_that_is_known() -> None:
+    body = """
+def only(fn):
+    def inner(*a):
+        if a[0]:
+            return fn(*a)
+    return inner
+class Run:
+    @only
+    def report(self, chief):
+        dist.barrier()
+Run().report(dist.get_rank() == 0)
+"""
+    assert of(body, "if a[0]").level == "unknown"

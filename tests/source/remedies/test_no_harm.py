@@ -503,3 +503,75 @@ def rounds(policy):
         assert changed(files, "# nothing")
     else:
         assert "a caller asks for that" in refused(files, "# nothing")
+
+
+SUM = """def summed(t):
+    dist.all_reduce(t)
+    return t
+
+
+def summed_copy(t):
+    copy = t.clone()
+    dist.all_reduce(copy)
+    return copy
+
+
+def fit(loader, seen, due):
+    rank = dist.get_rank()
+    for step in range(12):
+        seen += 8
+        if {test}:  # test
+            {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "body", "put"),
+    [
+        ("rank == 0", "print(summed(seen).item())", ["+ summed_of_all = summed(seen)"]),
+        # A sum in place, in every step, would be another number.
+        (
+            "rank == 0 and step % 4 == 3",
+            "print(summed(seen).item())",
+            ["+ if step % 4 == 3:", "+ summed_of_all = summed(seen)"],
+        ),
+        (
+            "step % 4 == 3 and rank == 0",
+            "total = summed(seen)\n            print(total)",
+            ["+ if step % 4 == 3:", "+ total = summed(seen)"],
+        ),
+        (
+            "rank == 0 and step % 4 == 3",
+            "print(step)\n            dist.all_reduce(seen)",
+            ["+ if step % 4 == 3:"],
+        ),
+        # What no rank can ask for another is not asked; a sum of a copy may be made once more.
+        (
+            "rank == 0 and due()",
+            "print(summed_copy(seen).item())",
+            ["+ summed_copy_of_all = summed_copy(seen)"],
+        ),
+    ],
+)
+def test_what_comes_out_of_a_test_of_the_rank_is_made_in_no_other_round(
+    test: str, body: str, put: list[str]
+) -> None:
+    lines = changed(train(SUM.format(test=test, body=body)), "# test", plain=True)
+    assert [line for line in lines if line in put] == put
+    assert put[0].startswith("+ if") or not any(line.startswith("+ if") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("test", "body"),
+    [
+        ("rank == 0 and due()", "print(summed(seen).item())"),
+        ("rank == 0 and seen.max() > 9", "print(summed(seen).item())"),
+        # The branch itself says in which round it comes again.
+        ("rank == 0 and step > 3", "step = 0\n            dist.all_reduce(seen)"),
+        # A test within the statement decides whether it is called at all.
+        ("rank == 0", "len(loader) > 3 and summed(seen)"),
+        ("rank == 0", "print(summed(seen) if due() else 0)"),
+    ],
+)
+def test_what_would_change_numbers_stays_under_the_test_of_the_rank(test: str, body: str) -> None:
+    assert "all ranks" in refused(train(SUM.format(test=test, body=body)), "# test")

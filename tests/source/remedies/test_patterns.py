@@ -238,6 +238,23 @@ def report(x):
     assert "no name" in refused(files, "x.sum()", whole_job=False)
 
 
+@pytest.mark.parametrize(
+    ("group", "named"), [('mesh.get_group("tp")', "mesh.get_group('tp')"), ('groups["tp"]', "groups['tp']")]
+)
+def test_a_group_that_is_asked_for_further_down_is_asked_for_here(group: str, named: str) -> None:
+    files = train(
+        f"""def summary(x, mesh, groups):
+    dist.all_reduce(x, group={group})
+
+
+def fit(x, mesh, groups, found):
+    if found():
+        summary(x, mesh, groups)
+"""
+    )
+    assert changed(files, "if found")[-1] == f'+ if guard.agree(found(), how="any", group={named}):'
+
+
 def test_a_random_draw_and_a_count_are_the_first_ranks() -> None:
     files = train(
         """def drop(layers, x, rng):

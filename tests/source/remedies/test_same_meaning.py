@@ -562,3 +562,83 @@ def prepare(accelerator: Accelerator, store):
         accelerator.wait_for_everyone()
 """
     assert (moved in after) is inside
+
+
+# A loop is not ended for all by the first that is done.
+
+
+RELAX = """class Box:
+    def __init__(self, x):
+        self.x = x
+
+    def sweep(self, edge):
+        new = 0.5 * self.x + edge
+        gone, self.x = (new - self.x).abs().max().item(), new
+        return gone
+
+
+def near(err, tol):
+    return err < tol
+
+
+def relax(box, x, tol, limit, rounds):
+    bad = 0
+    near_enough = False
+    {loop}
+        dist.all_reduce(x)
+        {body}
+"""
+
+
+def way_out(test: str, before: str, loop: str = "while True:", way: str = "break") -> Texts:
+    body = f"{before}\n        if {test}:  # test\n            {way}"
+    return train(RELAX.format(loop=loop, body=body))
+
+
+STEP = "new = 0.5 * x; err = (new - x).abs().max().item(); x = new"
+
+
+@pytest.mark.parametrize(
+    ("test", "before"),
+    [
+        ("err < tol", STEP),
+        ("tol >= err", STEP),
+        ("err <= 1e-3 * limit", STEP),
+        ("not err > tol", STEP),
+        ("torch.allclose(x, y)", "y = x; x = 0.5 * x"),
+        ("err < tol", "g = 2 * x; x -= 0.1 * g; err = g.norm().item()"),
+        ("near_enough", f"{STEP}; near_enough = err < tol"),
+        ("box.sweep(x) < tol", ""),
+        ("gone < tol", "gone = box.sweep(x)"),
+        ("near(err, tol)", STEP),
+    ],
+)
+@pytest.mark.parametrize("loop", ["while True:", "for _ in range(rounds):"])
+@pytest.mark.parametrize("way", ["break", "return x"])
+def test_who_is_near_enough_waits_for_who_is_not(test: str, before: str, loop: str, way: str) -> None:
+    assert 'how="all"' in changed(way_out(test, before, loop, way), "# test")[-1]
+
+
+@pytest.mark.parametrize(
+    ("test", "before"),
+    [
+        ("bad > limit", "bad += 1"),
+        ("bad > limit", "bad = bad + len(box.rows)"),
+        ("left < limit", "left = math.floor(box.clock() - 3)"),
+        ("box.told_to_stop()", STEP),
+        ("box.rows < limit", "box.rows = box.rows - 3"),
+    ],
+)
+def test_who_counts_or_is_told_ends_it_for_all(test: str, before: str) -> None:
+    assert 'how="any"' in changed(way_out(test, before), "# test")[-1]
+
+
+def test_whether_a_value_that_grows_is_an_end_or_a_failure_is_not_guessed() -> None:
+    assert "with MIN or with MAX" in refused(way_out("err > limit", STEP), "# test")
+
+
+def test_a_flag_that_says_near_enough_keeps_the_loop_going_for_all() -> None:
+    files = train(
+        RELAX.format(loop="while not near_enough:  # test", body=f"{STEP}; near_enough = err < tol")
+    )
+    assert changed(files, "# test")[-1] == '+ while guard.agree(not near_enough, how="any"):  # test'

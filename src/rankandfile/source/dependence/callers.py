@@ -19,6 +19,7 @@ from rankandfile.source.program.names import (
 from .frame import Frame
 from .index import MOST_SITES, Site
 from .syntax import dotted
+from .written.decorated import stands_in_for
 
 if TYPE_CHECKING:
     from .objects import Objects
@@ -54,7 +55,15 @@ def callers_of(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
                 above = _above(site)
                 if any(method(c, function.name) is function for c in (*receivers, *above[:1])):
                     found.append((site, not is_static(function)))
-    return found
+    return found or _of_what_it_stands_in_for(objects, function)
+
+
+def _of_what_it_stands_in_for(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
+    """Calls of what a decorator has put this function in the place of; not where it takes the object as one of many."""
+    node = function.node
+    named = not isinstance(node, ast.Module) and bool([*node.args.posonlyargs, *node.args.args])
+    sites = (found for one in stands_in_for(objects, function) for found in callers_of(objects, one))
+    return [(site, bound) for site, bound in islice(sites, MOST_SITES) if named or not bound]
 
 
 def _above(site: Site) -> list[Class]:

@@ -90,7 +90,10 @@ _SAME_NUMBER = {
 _AS_LONG = _SAME_NUMBER - {"item", "any", "all", "rank", "send"} | {"sum", "mean", "detach", "argmax", "abs"}
 """Methods of a tensor that leave it as long as it was: those that sum up do so along another dimension, or there is no
 length to be asked for."""
-_OF_A_SHAPE = {f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn", "randint", "arange")}
+_OF_A_SHAPE = {
+    *(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn", "randint", "arange")),
+    *(f"numpy.{name}" for name in ("zeros", "ones", "empty", "arange")),
+}
 """What makes a tensor of the shape that is given, whatever is put in."""
 _OF_ITS_SHARD = {"to_local"}
 """Methods that give the part of a tensor that this rank holds."""
@@ -230,7 +233,7 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
     if name in ("os.environ.get", "os.getenv"):
         if path[:1] == (KIND,):
             return UNIFORM  # A launcher sets its variables for every rank, or for none.
-        return origins.environment(constant(e.args[0]) if e.args else None, e, frame)
+        return origins.asked_of_environment(argument(e, 0, "key"), e, frame)
     rule = sanitiser(name)
     if rule is not None and rule.returned:
         return ev.all(content(e), frame).sanitised(groups.span(ev, e, rule, frame))
@@ -258,6 +261,8 @@ def _external(ev: Evaluator, name: str, e: ast.Call, frame: Frame, path: Path) -
         return loaders.prepared(ev, e, frame, path)
     if name.startswith("builtins."):
         return builtin(ev, name.removeprefix("builtins."), e, frame, path)
+    if name == "collections.deque":
+        return builtin(ev, "list", e, frame, path)
     if is_pure(name):
         if path[:1] == (KIND,) and not name.startswith("builtins."):
             return UNIFORM  # A tensor is made, whatever of.

@@ -24,7 +24,7 @@ _OF_SETS = (ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)
 def subscript(ev: Evaluator, e: ast.Subscript, frame: Frame, path: Path) -> Value:
     base = resolve(frame.function, e.value)
     if isinstance(base, External) and base.dotted == "os.environ":
-        return origins.environment(constant(e.slice), e, frame)
+        return origins.asked_of_environment(e.slice, e, frame)
     if isinstance(e.slice, ast.Slice):
         which = ev.all(list(children(e.slice)), frame).of_data(
             "shard_length" if path[:1] == (LEN,) else "local_data"

@@ -21,6 +21,7 @@ from .reaching_assignments import reaching
 from .stored_items import matters
 from .syntax import EACH, HOLDS, LEN, Path, ancestors, argument, dotted, loops_around
 from .value import UNIFORM, UNKNOWN, Link, Value, join
+from .written.matched import as_test
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
@@ -41,7 +42,8 @@ def of_condition(ev: Evaluator, condition: Condition, frame: Frame) -> Value:
     if condition.kind == "call":
         return failures.raised(ev, node, frame)
     if isinstance(node, ast.match_case):
-        return failures.subject(ev, node, frame)
+        test = as_test(frame.function.module, node)
+        return failures.subject(ev, node, frame) if test is None else ev.truth(test, frame)
     if condition.kind == "for" or "no more items" in (condition.here, condition.there):
         return _rounds(ev, node, frame)
     return ev.truth(node, frame) if isinstance(node, ast.expr) else UNKNOWN

@@ -42,6 +42,23 @@ def _has_a_word(program: Program, words: tuple[str, ...]) -> bool:
     return any(word in module.text for module in index_of(program).modules for word in words)
 
 
+def asked_of_environment(key: ast.expr | None, e: ast.expr, frame: Frame) -> Value:
+    """What a launcher puts into the environment under a name, which may be handed to the function that asks."""
+    return environment(_handed_in(key, frame), e, frame)
+
+
+def _handed_in(key: ast.expr | None, frame: Frame) -> object:
+    """The constant that an expression is, by the calls that lead here."""
+    while isinstance(key, ast.Name) and frame.given is not None and key.id in frame.function.parameters:
+        given = frame.given.get(key.id)
+        if given is None:
+            return constant(frame.function.defaults.get(key.id))
+        if given.path:
+            return None
+        key, frame = given.value, given.frame
+    return constant(key)
+
+
 def environment(variable: object, e: ast.expr, frame: Frame) -> Value:
     if variable in RANK_VARIABLES:
         kind = (

@@ -68,7 +68,7 @@ def branchings(
             # A loop further out that came round for both is one thing to suppose, not two.
             together = one == other >= 0 and rounds_one and rounds_other
             rounds = max(rounds_one, rounds_other) if together else rounds_one + rounds_other
-            for branching in _between(before, normal, culprit, one, other, rounds, reachability):
+            for branching in _between(before, normal, culprit, one, other, rounds, reachability, anew):
                 found.setdefault(branching)
     return sorted(found, key=_order)
 
@@ -130,6 +130,7 @@ def _between(
     other: int,
     rounds: int,
     reachability: Reachability,
+    anew: bool,
 ) -> Iterator[Branching]:
     depth = max(one, other)
     if depth < 0:
@@ -170,7 +171,10 @@ def _between(
         and _goes_silently(before, normal, culprit, depth + 1, reachability)
     ):
         on = normal != "end"
-        yield from _passed(reachability, (frame, after, ours), culprit, depth + 1, rounds, "normal", on)
+        again = anew and normal == before
+        yield from _passed(
+            reachability, (frame, after, ours), culprit, depth + 1, rounds, "normal", on, anew=again
+        )
 
 
 def _goes_silently(
@@ -194,6 +198,7 @@ def _passed(
     rounds: int,
     left: Literal["normal", "culprit"],
     came_back: bool,
+    anew: bool = False,
 ) -> Iterator[Branching]:
     """The side that `left` may have entered the functions of `path` from `depth` on too, and left them without coming
     to its lines. `way`: the function around them, and from where to where that side went in it."""
@@ -203,7 +208,7 @@ def _passed(
     if not reachability.passes(frame, *lines):
         return
     # If it must have come by there, it did enter the first of them; whether it went deeper is open.
-    sure = reachability.must_pass(frame, *lines)
+    sure = reachability.must_pass(frame, *lines, anew=anew)
     for deeper in range(depth, len(path)):
         stop = _stop(path, deeper)
         here, there = (stop, "end") if left == "culprit" else ("end", stop)

@@ -113,7 +113,9 @@ def by_raising_alone(function: Function, branching: Branching, condition: Condit
         here, there = there, here
     if isinstance(there, Stop) or not isinstance(here, Stop):
         return False
-    if condition.kind not in ("if", "while", "for", "ifexp", "boolop") or any(exits_in(function)):
+    if condition.kind not in ("if", "while", "for", "ifexp", "boolop", "comprehension") or any(
+        exits_in(function)
+    ):
         return False
     after = _point(branching.after) if branching.after is not None else None
     calm = deciding(function, _point(here), "own", after)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.reason import UNKNOWN
 from rankandfile.source.dependence.syntax import ancestors, is_range, text
+from rankandfile.source.dependence.written.matched import as_test
 from rankandfile.source.flow import (
     Condition,
     Point,
@@ -117,7 +118,7 @@ def decisions(
                 reason = told_apart(
                     places.program,
                     place.function,
-                    condition.node,
+                    _test(condition, place.function),
                     reason,
                     partial(_ways_of, place.function, sides),
                 )
@@ -154,12 +155,17 @@ def _in_step(function: Function, condition: Condition, reason: Reason) -> bool:
     return is_test and by_the_count(function, condition.node)
 
 
-_TRUE = {"taken", "true", "another round", "holds"}
+_TRUE = {"taken", "true", "another round", "holds", "matched"}
+
+
+def _test(condition: Condition, function: Function) -> ast.AST:
+    """What decides, a `case` as the test that it makes."""
+    return as_test(function.module, condition.node) or condition.node
 
 
 def _outcomes(condition: Condition, branching: Branching) -> tuple[bool | None, bool | None]:
     """What the test must have been on either side; None for what is no test."""
-    if condition.kind not in ("if", "while", "ifexp", "boolop", "assert"):
+    if condition.kind not in ("if", "while", "ifexp", "boolop", "assert", "match"):
         return None, None
     here, there = condition.here in _TRUE, condition.there in _TRUE
     return (there, here) if branching.normal == "end" else (here, there)
@@ -169,12 +175,12 @@ def _able(
     ranks: tuple[int, ...], truth: bool | None, condition: Condition, function: Function, sides: Sides
 ) -> tuple[int, ...]:
     """Those that can have come to the test, and through it on this side; none where the first cannot."""
-    node = condition.node
+    test = _test(condition, function)
 
     def passes(rank: int) -> bool:
-        return truth is None or not isinstance(node, ast.expr) or truth in sides.ways(rank, node, function)
+        return truth is None or not isinstance(test, ast.expr) or truth in sides.ways(rank, test, function)
 
-    able = tuple(r for r in ranks if passes(r) and _comes_to(r, node, truth, function, sides))
+    able = tuple(r for r in ranks if passes(r) and _comes_to(r, condition.node, truth, function, sides))
     return able if able[:1] == ranks[:1] else ()
 
 
@@ -233,7 +239,7 @@ def _rounds(rank: int, items: ast.Call, function: Function, sides: Sides) -> int
 
 def _by_number(condition: Condition, function: Function, sides: Sides, truth: bool | None) -> Reason | None:
     """What is known of each rank alone makes the test come out differently on the two."""
-    node = condition.node
+    node = _test(condition, function)
     if truth is None or not isinstance(node, ast.expr) or not sides.normal or not sides.culprit:
         return None
     one, other = sides.normal[0], sides.culprit[0]
@@ -253,7 +259,7 @@ def _each(
     outcomes: tuple[bool | None, bool | None],
 ) -> bool:
     """Whether the test can come out in no other way on any of them."""
-    node = condition.node
+    node = _test(condition, function)
     return isinstance(node, ast.expr) and all(
         sides.ways(rank, node, function) == {truth}
         for ranks, truth in zip((normal, culprit), outcomes, strict=True)

@@ -116,10 +116,13 @@ class Reachability:
         place = self._known(frame)
         return place is None or _passes(place.function, after, via, to)
 
-    def must_pass(self, frame: Frame, after: int | None, via: int, to: int | None) -> bool:
-        """Whether control that came from `after` to `to` must have passed `via`."""
+    def must_pass(
+        self, frame: Frame, after: int | None, via: int, to: int | None, anew: bool = False
+    ) -> bool:
+        """Whether control that came from `after` to `to` must have passed `via`; `anew`: it left the innermost loop on
+        its way, and came to it again."""
         place = self._known(frame)
-        return place is not None and _must_pass(place.function, after, via, to)
+        return place is not None and _must_pass(place.function, after, via, to, anew)
 
     def _known(self, frame: Frame) -> SourcePlace | None:
         place = self._places.find(frame)
@@ -158,12 +161,27 @@ def _passes(function: Function, after: int | None, via: int, to: int | None) -> 
     return bool(first) and bool(_reached(beyond, again - target) & target)
 
 
-def _must_pass(function: Function, after: int | None, via: int, to: int | None) -> bool:
+def _must_pass(function: Function, after: int | None, via: int, to: int | None, anew: bool) -> bool:
     graph = graph_of(function)
     middle, target = graph.on(via), graph.on(to) if to is not None else {graph.returns}
     if not middle or not target or via in (after, to):
         return False
-    return not _reached(_after(graph, after), middle | target) & target
+    starts = _behind_loop(function, graph, after) if anew and after is not None else _after(graph, after)
+    return not _reached(starts, middle) & target
+
+
+def _behind_loop(function: Function, graph: Graph, line: int) -> list[Node]:
+    """The first steps behind the innermost loop around the line."""
+    around = [n for n in function.nodes if isinstance(n, LOOPS) and spans(n, line)]
+    queue, seen, found = _after(graph, line), set[Node](), list[Node]()
+    while queue:
+        node = queue.pop()
+        if around and node.lines and not all(spans(around[-1], one) for one in node.lines):
+            found.append(node)
+        elif node not in seen:
+            seen.add(node)
+            queue += node.next()
+    return found
 
 
 def _after(graph: Graph, line: int | None) -> list[Node]:

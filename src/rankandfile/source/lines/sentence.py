@@ -200,7 +200,7 @@ def _because(found: FoundLine) -> str:
     comes to the decision is told with the location."""
     reason = found.reason
     if reason is not None and reason.level == "unknown" and found.kind in _SHOWN:
-        return "Why it came out differently, the source does not show."
+        return "Why it came out differently was not found in the source."
     why = because(found)
     return f"It can differ between ranks: {why}." if why else ""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.dependence.callers import is_static
 from rankandfile.source.dependence.frame import Frame
-from rankandfile.source.dependence.syntax import argument, constant
+from rankandfile.source.dependence.syntax import argument
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, enclosing_class, lineage, method, resolve
 from rankandfile.source.registry.tables import canonical
@@ -112,7 +112,7 @@ def _external(one: OneRank, name: str, e: ast.Call, frame: Frame) -> Values:
 
 
 def _variable(one: OneRank, e: ast.Call, frame: Frame) -> Values:
-    value = library.variable(constant(e.args[0]), one.rank, one.job)
+    value = one.variable(e.args[0], frame)
     if value is None or not (one.index.calls("spawn") or one.index.calls("Process")):
         return value
     # Processes that the program starts itself have only what it puts into their environment.

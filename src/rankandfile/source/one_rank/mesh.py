@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.frame import Frame
+from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import argument, constant
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.scopes import binding_scope
 
 from . import library
 
@@ -20,6 +24,7 @@ def dimension(
     one: OneRank, mesh: ast.expr, named: ast.expr | None, frame: Frame
 ) -> tuple[tuple[int, ...], int] | None:
     """The rank's place in the mesh that the expression is, and which dimension is meant; -1: none was named."""
+    mesh, frame = _written_out(one, mesh, frame)
     part = constant(mesh.slice) if isinstance(mesh, ast.Subscript) else None
     if isinstance(mesh, ast.Subscript):
         mesh = mesh.value
@@ -47,8 +52,31 @@ def dimension(
     return None
 
 
+def _written_out(one: OneRank, mesh: ast.expr, frame: Frame) -> tuple[ast.expr, Frame]:
+    """For a name or an attribute that is given one part of a mesh, `tp = mesh["tp"]`, that part."""
+    given: list[tuple[Function, Definition]] = []
+    if isinstance(mesh, ast.Name):
+        scope = binding_scope(frame.function, mesh.id)
+        given = [(scope, d) for d in reaching(scope).everywhere(mesh.id)] if scope is not None else []
+    elif isinstance(mesh, ast.Attribute):
+        classes = one.objects.classes(mesh.value, frame)
+        given = [found for cls in classes for found in one.objects.stores(cls, mesh.attr)]
+    if len(given) != 1:
+        return mesh, frame
+    ((function, d),) = given
+    value = d.value if d.how == "assign" else None
+    if isinstance(value, ast.Tuple) and len(d.path) == 1 and isinstance(d.path[0][1], int):
+        value = value.elts[d.path[0][1]] if d.path[0][1] < len(value.elts) else None
+    elif d.path:
+        value = None
+    if not isinstance(value, ast.Subscript):
+        return mesh, frame
+    return value, frame if function is frame.function else Frame(function, None, frame.depth + 1)
+
+
 def line(one: OneRank, mesh: ast.expr, named: ast.expr | None, frame: Frame) -> tuple[int, ...] | None:
     """The ranks along one dimension of a mesh, this one among them, as the evidence has that group."""
+    mesh, frame = _written_out(one, mesh, frame)
     part = constant(mesh.slice) if isinstance(mesh, ast.Subscript) else None
     base = mesh.value if isinstance(mesh, ast.Subscript) else mesh
     instances = list(one.objects.of(base, frame))

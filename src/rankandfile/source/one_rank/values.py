@@ -195,7 +195,7 @@ class OneRank:
     def _item(self, e: ast.Subscript, frame: Frame) -> Values:
         base = resolve(frame.function, e.value)
         if isinstance(base, External) and base.dotted == "os.environ":
-            return library.variable(getattr(e.slice, "value", None), self.rank, self.job)
+            return self.variable(e.slice, frame)
         if isinstance(e.slice, ast.Slice):
             whole, at = self.value(e.value, frame), self._slice(e.slice, frame)
             return None if at is None else each(whole, lambda v: v[at])  # type: ignore[index]
@@ -207,6 +207,11 @@ class OneRank:
             for part in (e.lower, e.upper, e.step)
         )
         return None if ends is None else slice(*ends)
+
+    def variable(self, key: ast.expr, frame: Frame) -> Values:
+        """A variable of the environment, by a name that may be handed to the function that asks for it."""
+        asked = self.value(key, frame)
+        return None if asked is None else union(library.variable(k, self.rank, self.job) for k in asked)
 
     def part(self, whole: Values, key: Values) -> Values:
         """An item of what is known to be a tuple."""

@@ -64,8 +64,8 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
         if pattern.meets and place.problem.unexplained:
             return Refusal(
                 pattern.name,
-                f"nothing in the source shows that line {place.problem.line} comes out differently on two ranks: an "
-                "agreement there may fix nothing. Find out first what differs; a probe tells whether it is this.",
+                f"why line {place.problem.line} would come out differently on two ranks was not found: an agreement "
+                "there may fix nothing. Find out first what differs; a probe tells whether it is this.",
             )
         away = place.kept_away() if pattern.meets else None
         if away is not None:

@@ -5,26 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from msgspec import Struct
-
+from .answer import OneAnswer
+from .ends_of_loops.left_loop import grown_out, of_way_out, of_while
 from .left_out_data import asks_whether_number, hands_over
 from .needs import Need, established, used
 from .place_to_mend import PlaceToMend, leaves, trains
 from .reach import POINT_TO_POINT, collective
 from .spelled_out import spelled_out
 from .told_by_return import told_by_return
-from .tried_again import goes_on_for_its_answer
 from .words import flat
 
 _RANDOM = {"random", "rand", "randint", "uniform", "choice", "randrange", "bernoulli", "betavariate", "gauss"}
-
-
-class OneAnswer(Struct, frozen=True):
-    how: str
-    """any, all, or first: the first rank's."""
-    title: str
-    text: str
-    decide: str = ""
 
 
 Test = ast.If | ast.While | ast.IfExp
@@ -34,6 +25,10 @@ def safe_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer | str:
     """The usual answer, if no rank is sent by it into code that needs what it has not; else one that is safe for all;
     else why there is none."""
     usual = kept_out(place, node, said) or usual_answer(place, node, said)
+    if isinstance(node, ast.If) and _ends_loop(place, leaves(node.body)):
+        unclear = grown_out(place, node, said)
+        if unclear:
+            return unclear
     if isinstance(node, ast.While) and _works_off(place, node):
         return (
             f"{said} asks what is left on this rank. The first rank that is done would end the loop for all, with the "
@@ -61,6 +56,10 @@ def safe_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer | str:
         f"a rank for which {said} is {truth} has nothing for `{lacking}`, to which the others' way leads: give it "
         "something empty of the right form to take part with, or make the decision where all have what it needs."
     )
+
+
+def _ends_loop(place: PlaceToMend, way: str) -> bool:
+    return way == "break" or (way == "return" and place.loop() is not None)
 
 
 def _works_off(place: PlaceToMend, node: ast.While) -> bool:
@@ -150,22 +149,12 @@ def usual_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer:
             "the period stays what it was.",
             "A count that all ranks share, such as the loop's own step, needs no message.",
         )
-    if isinstance(node, ast.While) and goes_on_for_its_answer(place, node):
-        return OneAnswer(
-            "any",
-            "Go on until the last rank is done",
-            f"Whoever finds {said} false leaves the loop with what it is for, and the others are still at it. All "
-            "ranks now go on while it is true on one (MAX of the ranks' answers), so that none leaves without.",
-            "A rank that is done goes round with what it has: what a round more does to it must be harmless.",
-        )
     if isinstance(node, ast.While):
-        return OneAnswer(
-            "all",
-            "Go on only while all ranks go on",
-            f"Whoever finds {said} false leaves the loop. All ranks now leave it in the same round.",
-            "What is left on the others is not worked on: pad the work, if none may be lost.",
-        )
+        return of_while(place, node, said)
     way = leaves(node.body) if isinstance(node, ast.If) else ""
+    ends_loop = _ends_loop(place, way)
+    if isinstance(node, ast.If) and ends_loop and (last := of_way_out(place, node, said)) is not None:
+        return last
     if (
         isinstance(node, ast.If)
         and way
@@ -178,15 +167,6 @@ def usual_answer(place: PlaceToMend, node: Test, said: str) -> OneAnswer:
             f"Both ways at {said} make calls that involve the other ranks, but not the same ones. All ranks "
             "now take the first as soon as it is true on one (MAX of the ranks' answers).",
             "A test of something that is the same everywhere, such as a shape, needs no message.",
-        )
-    ends_loop = way == "break" or (way == "return" and place.loop() is not None)
-    if ends_loop and _decodes(place):
-        return OneAnswer(
-            "all",
-            "Leave the loop when the last rank is done",
-            f"A rank for which {said} is true stops calling the model, and the calls inside it need every "
-            "rank. A rank that is done now keeps the others company until all are.",
-            "What a finished rank makes in the meantime must be cut off afterwards.",
         )
     if (
         way in ("return", "continue")
@@ -249,22 +229,6 @@ def _is_counted(test: ast.expr) -> bool:
         and isinstance(test.left.op, ast.Mod)
         and isinstance(test.comparators[0], ast.Constant)
     )
-
-
-def _decodes(place: PlaceToMend) -> bool:
-    """The loop runs a model without training it: to generate, or to evaluate."""
-    loop, function = place.loop(), place.function
-    if loop is None or trains(place.events(loop.body)):
-        return False
-    without = {"no_grad", "inference_mode"}
-    around = {
-        part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
-        for outer in place.module.enclosing(loop)
-        if isinstance(outer, ast.With)
-        for item in outer.items
-        for part in ast.walk(item.context_expr)
-    }
-    return bool(without & (around | (function.decorators() if function else set())))
 
 
 def _involves(place: PlaceToMend, nodes: Iterable[ast.AST]) -> bool:

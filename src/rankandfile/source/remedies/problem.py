@@ -37,9 +37,9 @@ class Problem(Struct, frozen=True):
     guessed: bool = False
     """Nothing was recorded, and what is left does not tell who went wrong, or in what way."""
     unexplained: bool = False
-    """Nothing in the source shows why the condition can come out differently: it may be another that did."""
+    """It was not found in the source why the condition can come out differently: it may be another that did."""
     changed: str = ""
-    """File and line at which what the line asks for was changed before, or was not."""
+    """File and line of the decision upon which what the line asks for was changed before, or was not."""
     others_unseen: bool = False
     """Nothing shows that all of them came to the line."""
 

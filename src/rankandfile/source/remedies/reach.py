@@ -59,6 +59,12 @@ class _Scope(Struct, frozen=True):
         if isinstance(node, ast.Attribute):
             value = self.spelled(node.value)
             return ast.Attribute(value, node.attr, ast.Load()) if value is not None else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            value = self.spelled(node.value)
+            return ast.Subscript(value, node.slice, ast.Load()) if value is not None else None
+        if isinstance(node, ast.Call) and _only_asks(node):
+            func = self.spelled(node.func)
+            return ast.Call(func, node.args, node.keywords) if func is not None else None
         return None
 
 
@@ -122,7 +128,7 @@ class _Search:
         said = scope.spelled(receiver)
         names: dict[str, ast.expr | None] = {}
         if call is not None:
-            names = {k: scope.spelled(v) for k, v in _bound(definition, call).items()}
+            names = {k: scope.spelled(v) for k, v in bound(definition, call).items()}
         first = _first_parameter(definition)
         if definition.owner is not None and first in ("self", "cls"):
             names[first] = said
@@ -187,6 +193,12 @@ class _Search:
         return []
 
 
+def _only_asks(call: ast.Call) -> bool:
+    """A mesh is asked for its group, by nothing that is other code elsewhere."""
+    given = [*call.args, *(k.value for k in call.keywords)]
+    return _last_name(call.func) == "get_group" and all(isinstance(e, ast.Constant) for e in given)
+
+
 def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
     """The node and all below, without the bodies of functions that it only defines."""
     yield node
@@ -196,13 +208,7 @@ def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _last_name(target: ast.expr) -> str:
-    return (
-        target.attr
-        if isinstance(target, ast.Attribute)
-        else target.id
-        if isinstance(target, ast.Name)
-        else ""
-    )
+    return getattr(target, "attr", "") or getattr(target, "id", "")
 
 
 def _group(call: ast.Call, scope: _Scope) -> str:
@@ -230,7 +236,7 @@ def _first_parameter(definition: Definition) -> str:
     return parameters[0].arg if parameters and "staticmethod" not in definition.decorators() else ""
 
 
-def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
+def bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
     """The arguments of a call by the names of the parameters."""
     parameters = [p.arg for p in _parameters(definition)]
     if definition.owner is not None:
@@ -242,7 +248,7 @@ def _bound(definition: Definition, call: ast.Call) -> dict[str, ast.expr]:
 
 def said_in_call(definition: Definition, call: ast.Call, e: ast.expr) -> ast.expr | None:
     """An expression of the function in the words of a call of it; none if it cannot be said there."""
-    names: dict[str, ast.expr | None] = {**_bound(definition, call)}
+    names: dict[str, ast.expr | None] = {**bound(definition, call)}
     first = _first_parameter(definition)
     if definition.owner is not None and first == "self" and isinstance(call.func, ast.Attribute):
         names[first] = call.func.value
@@ -285,7 +291,7 @@ def bound_call(code: Code, module: Module, definition: Definition, parameter: st
         if isinstance(node, ast.Call):
             scope = _Scope(module, module.function_of(node), None)
             if any(d.node is definition.node for d, _ in search.targets(node.func, scope)):
-                given = _bound(definition, node).get(parameter)
+                given = bound(definition, node).get(parameter)
                 if given is not None:
                     found.append(given)
     return found

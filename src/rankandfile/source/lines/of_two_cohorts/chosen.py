@@ -183,8 +183,9 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
         ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
         unknown = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
         every = [d for d in unknown if not d.branching.guessed]
-        if every and unknown[0].weight[0] < every[0].weight[0]:
-            # That the other side came by is less to suppose than that a loop did not end for all at once.
+        if every and every[0].condition.kind == "for" and unknown[0].weight[0] < every[0].weight[0]:
+            # That the other side came by is less to suppose than that a loop did not end for all at once. Where a test
+            # stands in the function that both were in, nobody is said to have come into one that it was not seen in.
             every = [d for d in unknown if d.weight[0] == unknown[0].weight[0]]
         if not every and len({(d.branching.frame.file, d.condition.line) for d in unknown}) == 1:
             every = unknown

@@ -10,11 +10,11 @@ from rankandfile.source.dependence.syntax import OF_DICTS, PARTS, is_range
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.lines.of_two_cohorts.filled_collection import parts_of_a_model
 from rankandfile.source.remedies.each_its_own import own_sync, without_sync
+from rankandfile.source.remedies.ends_of_loops.tried_again import tried_again
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.reach import UNKNOWN, collective, resolve
-from rankandfile.source.remedies.tried_again import tried_again
 from rankandfile.source.remedies.words import quoted
 
 _ORDERING = {"sorted", "set", "frozenset"}

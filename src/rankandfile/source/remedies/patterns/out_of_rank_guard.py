@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
+from typing import TypeAlias
 
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend, conjuncts, leaves
 from rankandfile.source.remedies.rank_tests import is_rank_test
 from rankandfile.source.remedies.reach import POINT_TO_POINT, collective, resolve
+from rankandfile.source.remedies.taken_out.asked_always import may_be_left_out
+from rankandfile.source.remedies.taken_out.other_parts import under_other_parts
 from rankandfile.source.remedies.words import quoted
+
+#: What is taken out of the branch, as it may stand outside of it; None where it may not.
+Kept: TypeAlias = "Callable[..., list[str] | None]"
 
 
 def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
@@ -25,13 +32,24 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     # A transfer is between two ranks: made by all, it would be one with themselves, or with whoever does not wait.
     if not involved or any(event.name in POINT_TO_POINT for event in place.events(involved)):
         return None
+
+    def kept(*moved: str) -> list[str] | None:
+        return under_other_parts(place, node, asking, parts, list(moved))
+
     draft = (
-        _last(place, plain, node, involved)
+        _last(place, plain, node, involved, kept)
         or _whole(place, plain, node, involved, asking, parts)
-        or _first(place, plain, node, involved)
+        or _first(place, plain, node, involved, kept)
         or (_leading(place, plain, node, involved) if asking == parts else None)
-        or _value(place, plain, node, involved)
+        or _value(place, plain, node, involved, kept)
     )
+    if draft is None and kept("") is None:
+        return Refusal(
+            "out_of_rank_guard",
+            f"{quoted(place.module, involved[0])} changes what it is given. Made whatever else "
+            f"{quoted(place.module, node.test)} asks for, it would change other numbers: let all ranks ask for that, "
+            "and only what writes ask for the rank.",
+        )
     return draft or Refusal(
         "out_of_rank_guard",
         f"{quoted(place.module, involved[0])} involves all ranks, and only some come to it under "
@@ -46,14 +64,19 @@ def _plain_call(statement: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
 
 
-def _last(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
+def _last(
+    place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt], kept: Kept
+) -> Draft | None:
     """A bare call at the end of the branch: it moves behind it."""
     (*_, last) = node.body
     if involved != [last] or len(node.body) < 2 or not (_is_bare(place, last) and _have_all(place, last)):
         return None
+    moved = kept(place.module.lines_of(last))
+    if moved is None:
+        return None
     edits = spelling(place, plain).edits
     edits.remove(last)
-    edits.after(node, place.module.lines_of(last))
+    edits.after(node, *moved)
     return Draft(
         edits,
         "Call it outside of the branch",
@@ -99,15 +122,18 @@ def _looks_after_itself(place: PlaceToMend, statement: ast.stmt) -> bool:
     )
 
 
-def _first(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
+def _first(
+    place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt], kept: Kept
+) -> Draft | None:
     """The branch begins with what it gathers: that moves before it."""
     count = len(involved)
     if node.body[:count] != involved or not all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in involved):
         return None
-    if count == len(node.body) or not _only_values(involved):
+    moved = kept(*(place.module.lines_of(s) for s in involved))
+    if count == len(node.body) or not _only_values(involved) or moved is None:
         return None
     edits = spelling(place, plain).edits
-    edits.before(node, *(place.module.lines_of(s) for s in involved))
+    edits.before(node, *moved)
     for statement in involved:
         edits.remove(statement)
     return Draft(
@@ -175,7 +201,9 @@ def _only_values(involved: list[ast.stmt]) -> bool:
     )
 
 
-def _value(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt]) -> Draft | None:
+def _value(
+    place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stmt], kept: Kept
+) -> Draft | None:
     """One expression in the branch involves all ranks: its value is fetched before the test."""
     if len(involved) != 1 or involved[0] is not node.body[0]:
         return None
@@ -185,7 +213,7 @@ def _value(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stm
         if isinstance(part, (ast.Call, ast.Attribute)) and _is_value(place, part, involved[0])
     ]
     inner = [part for part in found if not any(p is not part and _within(p, part) for p in found)]
-    if len(inner) != 1:
+    if len(inner) != 1 or may_be_left_out(place, inner[0], involved[0]):
         return None
     expression = inner[0]
     if _stored(node) & {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)}:
@@ -195,9 +223,12 @@ def _value(place: PlaceToMend, plain: bool, node: ast.If, involved: list[ast.stm
     name = re.sub(r"\W", "_", said)
     if isinstance(expression, ast.Call) or name in place.module.names:
         name = f"{name}_of_all"
+    moved = kept(f"{name} = {place.module.source(expression)}")
+    if moved is None:
+        return None
     edits = spelling(place, plain).edits
     edits.expression(expression, name)
-    edits.before(node, f"{name} = {place.module.source(expression)}")
+    edits.before(node, *moved)
     return Draft(
         edits,
         "Ask on every rank, use it on one",

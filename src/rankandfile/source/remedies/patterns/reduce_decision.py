@@ -6,10 +6,11 @@ import ast
 from collections.abc import Sequence
 
 from rankandfile.source.effects.event import event
+from rankandfile.source.remedies.answer import OneAnswer
 from rankandfile.source.remedies.each_its_own import keeps_for_itself, own_work
 from rankandfile.source.remedies.framework_votes import framework_vote
 from rankandfile.source.remedies.later_uses import flag_of, group_upon_answer, other_test_of_part, uses_of
-from rankandfile.source.remedies.one_answer import OneAnswer, Test, safe_answer
+from rankandfile.source.remedies.one_answer import Test, safe_answer
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import (
@@ -37,8 +38,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if place.problem.changed and isinstance(node, ast.While):
         return Refusal(
             "reduce_decision",
-            f"what {said} asks for was changed at {place.problem.changed}, in the middle of a round: let the ranks "
-            "agree there, before anything else looks at it.",
+            f"what {said} asks for goes back to what each rank decided at {place.problem.changed}, in the middle of a "
+            "round: let the ranks agree there, before anything else looks at it.",
         )
     if _asks_for_rank(place, node):
         return Refusal(

@@ -9,10 +9,9 @@ from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.program.modules import Function
-
-from .needs import established
-from .place_to_mend import PlaceToMend, trains
-from .spelled_out import spelled_out
+from rankandfile.source.remedies.needs import established
+from rankandfile.source.remedies.place_to_mend import PlaceToMend, trains
+from rankandfile.source.remedies.spelled_out import spelled_out
 
 _MOST_CALLERS = 3
 

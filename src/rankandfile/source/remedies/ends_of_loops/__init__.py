@@ -1,0 +1,1 @@
+"""How loops end: with the first rank that is done, or with the last."""
