@@ -56,7 +56,7 @@ def fix(
         ),
     ] = 1,
     output: Annotated[
-        Path | None, file_output("Write the diff to this file, and not to the terminal.")
+        Path | None, file_output("Write the diff to this file, and not to the terminal.", stream=True)
     ] = None,
 ) -> None:
     """The smallest change that fixes the hang, at the place where the ranks went different ways.
