@@ -259,7 +259,8 @@ def printed(what: RenderableType, on: Console | None = None, width: int = PIPE_W
             file=io.StringIO(), highlight=False, markup=False, color_system=None, legacy_windows=False
         )
     with on.capture() as shown:
-        on.print(what, width=width)
+        # A command that is to be copied may be longer than a line.
+        on.print(what, width=width, crop=False)
     return "".join(f"{line.rstrip(' ')}\n" for line in shown.get().splitlines())
 
 
