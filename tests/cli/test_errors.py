@@ -177,7 +177,7 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("fr-trace {dumps} -o /nowhere/x", "cannot write"),
         ("fr-trace {dumps} --selected-ranks x", "invalid int value"),
         ("doctor /nowhere", "/nowhere"),
-        ("doctor {empty}", "name the launch scripts in it"),
+        ("doctor {empty}", "no launch script in it; name the job's files"),
         ("doctor {garbage}", "not a launch script"),
         ("doctor --torch latest", "not a release"),
         ("show ring {garbage}", "not a ring of the recorder"),

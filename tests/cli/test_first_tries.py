@@ -185,9 +185,11 @@ def test_a_file_gets_all_of_it_in_the_format_of_its_name(raf: Raf, tmp_path: Pat
 
 
 @pytest.mark.parametrize("output", ["-", "/dev/stdout"])
-@pytest.mark.parametrize("words", ["diagnose -f markdown", "show calls -f csv", "show waits", "show evidence"])
+@pytest.mark.parametrize(
+    "words", ["diagnose -f markdown", "show calls -f csv", "show waits", "show evidence"]
+)
 def test_standard_output_is_where_it_is_printed_anyway(raf: Raf, words: str, output: str) -> None:
-    *command, = words.split()
+    (*command,) = words.split()
     assert raf(*command, EVIDENCE, "-o", output).out == raf(*command, EVIDENCE).out
 
 

@@ -33,7 +33,9 @@ def test_a_trace_is_written_by_its_suffix(raf: Raf, other_op: Path, tmp_path: Pa
         assert data.startswith(b"\x0a")
 
 
-@pytest.mark.parametrize("words", [("-o", "job.csv"), ("-f", "csv", "-o", "job.dat"), ("-f", "json", "-o", "job.json")])
+@pytest.mark.parametrize(
+    "words", [("-o", "job.csv"), ("-f", "csv", "-o", "job.dat"), ("-f", "json", "-o", "job.json")]
+)
 def test_a_table_is_written_where_one_is_asked_for(
     raf: Raf, other_op: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:

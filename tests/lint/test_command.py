@@ -258,9 +258,7 @@ def test_readers_of_a_repository_get_paths_from_its_top(
     assert raf("lint", "train", "-f", "github").out.startswith("::error file=pkg/train/main.py,line=5,")
     result = json.loads(raf("lint", "train", "-f", "sarif").out)["runs"][0]["results"][0]
     steps = [one["location"] for one in result["codeFlows"][0]["threadFlows"][0]["locations"]]
-    named = {
-        place["physicalLocation"]["artifactLocation"]["uri"] for place in (*result["locations"], *steps)
-    }
+    named = {place["physicalLocation"]["artifactLocation"]["uri"] for place in (*result["locations"], *steps)}
     assert named == {"pkg/train/main.py"}
     # Who stands there opens it from there.
     assert raf("lint", "train").out.startswith("train/main.py:5:")

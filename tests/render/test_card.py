@@ -215,7 +215,11 @@ def test_colour_adds_nothing(cause: str) -> None:
         ("0-511", 512, "all 512 ranks"),
         (",".join(map(str, range(1, 512, 2))), 512, "the 256 odd ranks 1-511"),
         (",".join(map(str, range(0, 512, 8))), 512, "64 ranks, every 8th from 0 to 504"),
-        (",".join(map(str, range(0, 512, 8))).replace(",16,", ","), 512, "63 ranks, every 8th from 0 to 504 but 16"),
+        (
+            ",".join(map(str, range(0, 512, 8))).replace(",16,", ","),
+            512,
+            "63 ranks, every 8th from 0 to 504 but 16",
+        ),
         (",".join(map(str, range(0, 512, 2))).replace(",4,", ","), 512, "the 255 even ranks 0-510 but 4"),
         ("1-3,9-11,13-15,17-19,21-23", 512, "15 ranks (1-3,9-11,13-15,17-19,…)"),
         ("8-15", 512, "ranks 8-15"),

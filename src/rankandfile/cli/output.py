@@ -6,7 +6,6 @@ import io
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -32,9 +31,6 @@ _TEXTS = ("", ".txt")
 _STREAMS = ("-", "/dev/stdout")
 TABBED = (*_TEXTS, *_SPREADSHEETS)
 """Suffixes of a table as text."""
-
-
-_DIFF_COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 
 
 class Format(str, Enum):
@@ -275,30 +271,3 @@ def _text(frame: pl.DataFrame, brief: list[str], limit: int, what: str) -> None:
     out.print(table(shown))
     if left_out:
         err.print(f"{left_out:,} more {what} not shown: filter, or use -n 0", style="dim")
-
-
-def print_diff(data: bytes) -> None:
-    """A unified diff: coloured for a terminal, else byte for byte."""
-    if not out.is_terminal:
-        # In the file's own encoding and with its line ends: `git apply` compares them.
-        write_raw(data)
-        return
-    for line in data.decode("utf-8", "replace").split("\n")[:-1]:
-        style = next((colour for mark, colour in _DIFF_COLOURS.items() if line.startswith(mark)), None)
-        out.print(line.rstrip("\r"), style=style, soft_wrap=True)
-
-
-def rewrite(path: Path, data: bytes) -> None:
-    """All of it or nothing, with the mode that the file has."""
-    mode = path.stat().st_mode & 0o7777
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
+from rankandfile.cli.changes import print_diff, rewrite
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import file_output, print_diff, rewrite, write_bytes
+from rankandfile.cli.output import file_output, write_bytes
 from rankandfile.cli.panels import FIX
 from rankandfile.pipeline import Options
 

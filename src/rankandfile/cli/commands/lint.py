@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Exit, Option
 
+from rankandfile.cli.changes import print_diff, rewrite
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.linting.options import known_rule, known_since, lint_options
 from rankandfile.cli.linting.written import SUFFIXES, LintFormat, format_of_lint, written
 from rankandfile.cli.names import rule_names
-from rankandfile.cli.output import file_output, may_be_written, print_diff, rewrite, write_text
+from rankandfile.cli.output import file_output, may_be_written, write_text
 from rankandfile.cli.panels import FIX
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What `raf lint` writes: its formats, by their words or by a file's suffix, and files named as their readers know them."""
+"""What `raf lint` writes: its formats, by word or by a file's suffix, and files named as their readers know them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _OF_A_REPOSITORY = (LintFormat.sarif, LintFormat.github)
 
 def format_of_lint(output: Path | None, asked: LintFormat) -> LintFormat:
     """The format that was asked for, else that of the file. Before anything is read: raises `UserError`."""
-    return asked if asked is not LintFormat.text or output is None else of_suffix(output, _SUFFIX_OF, SUFFIXES)
+    return (
+        asked if asked is not LintFormat.text or output is None else of_suffix(output, _SUFFIX_OF, SUFFIXES)
+    )
 
 
 def written(report: LintReport, format: LintFormat, verbose: bool) -> str:

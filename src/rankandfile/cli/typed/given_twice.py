@@ -13,5 +13,7 @@ def told_once(order: Iterable[Any]) -> None:
     seen = set()
     for param in order:
         if param.name == "output" and param.name in seen:
-            raise UserError(f"{'/'.join(param.opts)} was given twice, and one file is written: ask once for each")
+            raise UserError(
+                f"{'/'.join(param.opts)} was given twice, and one file is written: ask once for each"
+            )
         seen.add(param.name)

@@ -96,9 +96,12 @@ class _Rows(Struct, frozen=True):
         for label, found in self.parts:
             head = label
             for one in found:
-                whole = isinstance(one, WholeLine)
-                long = whole and len(str(one)) > beside.max_width
-                lines = [[*one.render(console)]] if whole else console.render_lines(one, beside, pad=False)
+                long = isinstance(one, WholeLine) and len(one.plain) > beside.max_width
+                lines = (
+                    [[*one.render(console)]]
+                    if isinstance(one, WholeLine)
+                    else console.render_lines(one, beside, pad=False)
+                )
                 for line in lines:
                     yield Segment("" if long else head.ljust(margin), _BOLD)
                     yield from line

@@ -216,7 +216,7 @@ def _patch(sheet: Sheet) -> Iterator[RenderableType]:
     if any(one.diff for one in sheet.verdict.remedies):
         # On a line of its own it says what it is for.
         patch = sheet.typed("the patch", sheet.asked.fix)[-1:]
-        probe = [sheet.text("to confirm it first: add --probe", style="dim")]
+        probe: Lines = [sheet.text("to confirm it first: add --probe", style="dim")]
         beside = sheet.side_by_side(patch, probe)
         # Beside it, or where there is room enough.
         yield from beside if len(beside) == 1 or sheet.room.advice > 1 else patch
@@ -271,7 +271,7 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
 
 
 def _in_few_words(sheet: Sheet, before: str, command: str, instead: str) -> Lines:
-    """The command; where lines are scarce and it would take one of its own, `instead`: options to add to what was typed."""
+    """The command; where lines are scarce and it needs one of its own, `instead`: options to add to what was typed."""
     found = sheet.typed(before, command)
     scarce = sheet.room.tight and len(found) > 1 and not (sheet.asked.page and command == sheet.asked.page)
     return [sheet.text(f"{before}: {instead}", style="dim")] if scarce else found

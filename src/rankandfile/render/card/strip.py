@@ -69,7 +69,12 @@ def lines(verdict: Verdict, world: int | None, signs: Signs) -> Iterator[Line]:
     for ranks, host, doing in alike_culprits(verdict):
         first = parse_ranks(ranks)[0]
         own = next((one for members, one in cohorts if first in members), None)
-        yield Line(said_ranks(ranks, world, signs), _odd(verdict, own, doing), f" on {host}" if host else "", odd=True)
+        yield Line(
+            said_ranks(ranks, world, signs),
+            _odd(verdict, own, doing),
+            f" on {host}" if host else "",
+            odd=True,
+        )
     for members, one in cohorts:
         if left := sorted(members - named):
             told |= members

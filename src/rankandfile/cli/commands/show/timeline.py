@@ -57,7 +57,9 @@ def timeline(
     format: FormatOption = Format.text,
     output: Annotated[
         Path | None,
-        file_output(f"Write it to this file. Its suffix tells the format: {_TRACES}; {_TABLES}.", stream=True),
+        file_output(
+            f"Write it to this file. Its suffix tells the format: {_TRACES}; {_TABLES}.", stream=True
+        ),
     ] = None,
 ) -> None:
     """What happened when: calls around the divergence, ranks that did the same in one row, or a trace to zoom into.
