@@ -140,6 +140,12 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
     [
         ("nonsense", "No such command 'nonsense'"),
         ("diagnos", "Did you mean 'diagnose'?"),
+        ("show {dumps}", "is no command of raf show; there are calls, groups, progress"),
+        ("show dumps", "No such command 'dumps'; there are calls, groups, progress"),
+        ("show call", "Did you mean"),
+        ("lab run --keep {new}", "Missing argument NAME"),
+        ("lint --explain nosuch", "no rule 'nosuch'; there are"),
+        ("lint --explain guarded_rank_collective", "perhaps rank-guarded-collective"),
         ("{src}x", "perhaps"),
         ("show calls {dumps} --rank three", "--rank"),
         ("show calls {dumps} --group nobody", "no group 'nobody'"),

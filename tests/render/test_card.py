@@ -181,8 +181,8 @@ def test_it_fits_a_terminal_where_that_can_be(cause: str, height: int) -> None:
 
 def test_in_a_small_window_the_answer_and_the_fix_stay() -> None:
     whole = shown(document("early_exit"), 60).splitlines()
-    low = shown(document("early_exit"), 60, height=14).splitlines()
-    assert len(low) < 14 < len(whole)
+    low = shown(document("early_exit"), 60, height=15).splitlines()
+    assert len(low) < 15 < len(whole)
     assert low[0] == whole[0] and any(line.startswith("fix ") for line in low)
     assert low[-1].startswith("more ")
 
@@ -252,6 +252,15 @@ def test_its_commands_can_be_pasted_wherever_the_evidence_lies(width: int) -> No
     # What else would be too long is told by what to add to the command that was typed.
     assert LONG.to_page in text or "the page: add -o page.html" in text
     assert len(text.splitlines()) <= 17
+
+
+def test_it_counts_the_patches_that_raf_fix_has_apart_from_what_is_done_by_hand() -> None:
+    diagnosis = document("early_exit")
+    diff = "--- a/t.py\n+++ b/t.py\n@@ -1 +1 @@\n-a\n+b\n"
+    first = replace(diagnosis.verdicts[0].remedies[0], diff=diff)
+    by_hand = replace(first, diff=None)
+    diagnosis.verdicts[0].remedies = [first, first, by_hand, by_hand]
+    assert "1 other patch, 2 other remedies to make by hand" in " ".join(shown(diagnosis, 200).split())
 
 
 def far_apart() -> Diagnosis:

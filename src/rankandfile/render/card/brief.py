@@ -277,6 +277,15 @@ def _in_few_words(sheet: Sheet, before: str, command: str, instead: str) -> Line
     return [sheet.text(f"{before}: {instead}", style="dim")] if scarce else found
 
 
+def _other_remedies(others: Sequence[Remedy]) -> Iterator[str]:
+    """Those that `raf fix` can make apart from those that are to be made by hand."""
+    patches = sum(bool(one.diff) for one in others)
+    if patches:
+        yield counted(patches, "other patch", "other patches")
+    if by_hand := len(others) - patches:
+        yield counted(by_hand, "other remedy to make by hand", "other remedies to make by hand")
+
+
 def _more(sheet: Sheet) -> str:
     """What -v would add."""
     diagnosis, verdict = sheet.diagnosis, sheet.verdict
@@ -284,11 +293,7 @@ def _more(sheet: Sheet) -> str:
     held = [
         *(["the code"] if verdict.excerpts else []),
         *(["who waits for whom"] if verdict.waits else []),
-        *(
-            [counted(len(verdict.remedies) - 1, "other remedy", "other remedies")]
-            if len(verdict.remedies) > 1
-            else []
-        ),
+        *_other_remedies(verdict.remedies[1:]),
         *([counted(notes, "note", "notes") + " on what was read"] if notes else []),
     ]
     return f"-v: {', '.join(held)}" if held else ""
