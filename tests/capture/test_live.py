@@ -205,7 +205,7 @@ def test_metrics_are_written_whole_and_in_prometheus_form(tmp_path: Path) -> Non
         r'(# (HELP|TYPE) \w+ .+|\w+(\{\w+="([^"\\\n]|\\.)*"(,\w+="([^"\\\n]|\\.)*")*\})? [\d.]+)'
     )
     assert [line for line in lines if not form.fullmatch(line)] == []
-    assert 'raf_cause{cause="odd \\"word\\"\\n",confidence="supported"} 1' in lines
+    assert 'raf_cause{cause="odd \\"word\\"\\n",confidence="likely"} 1' in lines
     assert {
         "raf_hang 1",
         'raf_culprit{rank="2"} 1',

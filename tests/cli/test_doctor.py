@@ -192,10 +192,14 @@ def test_what_is_no_launch_script_is_not_examined_as_one(tmp_path: Path, raf: Ra
     for name, text in (
         ("README.md", "# How to\n\n    export NCCL_DEBUG=INFO\n"),
         ("names.py", "NAMES = [1, 2]\n"),
+        ("config.py", '"""Settings of a training run."""\nimport os\nHOME = os.environ["HOME"]\n'),
+        ("requirements.txt", "torch==2.7.1\n"),
+        ("uv.lock", '[[package]]\nname = "torch"\nversion = "2.8.0"\nsource = {}\n'),
+        ("Dockerfile", "FROM nvcr.io/nvidia/pytorch:24.05-py3\n"),
     ):
         (tmp_path / name).write_text(text)
         done = raf("doctor", tmp_path / name)
-        assert done.status == 2 and f"{name}: not a " in done.err and not done.out
+        assert done.status == 2 and f"{name}: not a " in done.err and not done.out, name
     (tmp_path / "env.txt").write_text("PATH=/bin\nNCCL_DEBUG=INFO\nHOME=/root\n")
     assert raf("doctor", tmp_path / "env.txt").status == 1
 
@@ -209,3 +213,36 @@ def test_what_several_processes_lack_is_said_once(tmp_path: Path, raf: Raf) -> N
     lines = raf("doctor", tmp_path / "job.yaml").out.splitlines()
     assert "6 missing" in lines[0] and len(lines) == 7
     assert all("job.yaml:5, " in line and "job.yaml:7: " in line for line in lines[1:])
+
+
+def test_a_program_is_known_by_what_it_uses_or_imports_from_beside_it(tmp_path: Path, raf: Raf) -> None:
+    (tmp_path / "loop.py").write_text("import torch\n")
+    (tmp_path / "main.py").write_text("from loop import run\nrun()\n")
+    (tmp_path / "ranks.py").write_text("import os\nprint(os.environ['LOCAL_RANK'])\n")
+    assert [raf("doctor", tmp_path / name).status for name in ("main.py", "ranks.py")] == [1, 1]
+
+
+def test_what_was_named_comes_before_what_lies_beside_it_and_another_release_is_told(
+    tmp_path: Path, raf: Raf
+) -> None:
+    (tmp_path / "uv.lock").write_text('[[package]]\nname = "torch"\nversion = "2.8.0"\nsource = {}\n')
+    (tmp_path / "requirements.txt").write_text("torch==2.7.1\n")
+    (tmp_path / "pod.yaml").write_text(POD.replace(NGC, "ghcr.io/acme/train:torch2.5.1"))
+    script = tmp_path / "train.sbatch"
+    script.write_text("#!/bin/bash\nsrun torchrun --nproc-per-node=8 train.py\n")
+    for named, release in (("requirements.txt", "2.7.1"), ("pod.yaml", "2.5.1")):
+        done = raf("doctor", script, tmp_path / named)
+        assert f"; torch {release} (" in done.out.splitlines()[0]
+        assert f"note: torch: 2.8.0 is pinned in uv.lock, and this answer is of {release}" in done.err
+    alone = raf("doctor", script)
+    assert "torch 2.8.0 (pinned in uv.lock)" in alone.out and "this answer is of" not in alone.err
+
+
+def test_of_a_folder_its_one_launch_script_is_examined(tmp_path: Path, raf: Raf) -> None:
+    (tmp_path / "train.py").write_text("import torch\n")
+    (tmp_path / "clean.sh").write_text("rm -rf out\n")
+    (tmp_path / "train.sbatch").write_text("#!/bin/bash\nsrun torchrun train.py\n")
+    assert f"{tmp_path}/train.sbatch" in raf("doctor", tmp_path).out
+    (tmp_path / "eval.sh").write_text("torchrun eval.py\n")
+    refused = raf("doctor", tmp_path)
+    assert refused.status == 2 and "several launch scripts in it: eval.sh, train.sbatch" in refused.err

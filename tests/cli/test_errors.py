@@ -93,7 +93,8 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def one_line(raf: Raf, places: dict[str, Path], path: str, *more: str) -> str:
-    arguments = [word.format(**places) for word in (*path.split(), *NEEDED.get(path, []), *more)]
+    needed = [] if "-o" in more and "-o" in NEEDED.get(path, []) else NEEDED.get(path, [])
+    arguments = [word.format(**places) for word in (*path.split(), *needed, *more)]
     done = raf(*arguments)
     lines = [line for line in done.err.splitlines() if line.strip()]
     assert (done.status, done.out, len(lines)) == (2, "", 1), (arguments, done)
@@ -139,6 +140,12 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
     [
         ("nonsense", "No such command 'nonsense'"),
         ("diagnos", "Did you mean 'diagnose'?"),
+        ("show {dumps}", "is no command of raf show; there are calls, groups, progress"),
+        ("show dumps", "No such command 'dumps'; there are calls, groups, progress"),
+        ("show call", "Did you mean"),
+        ("lab run --keep {new}", "Missing argument NAME"),
+        ("lint --explain nosuch", "no rule 'nosuch'; there are"),
+        ("lint --explain guarded_rank_collective", "perhaps rank-guarded-collective"),
         ("{src}x", "perhaps"),
         ("show calls {dumps} --rank three", "--rank"),
         ("show calls {dumps} --group nobody", "no group 'nobody'"),
@@ -155,6 +162,14 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("show evidence {dumps} -o {new}.md", "the suffix tells the format: .json, .txt"),
         ("explain -o {new}.md", "the suffix tells the format: .json, .txt"),
         ("lab list -o {new}.md", "the suffix tells the format"),
+        ("lint {src} -o {new}.weird", "the suffix tells the format: .json, .sarif, .xml for JUnit, .txt"),
+        ("case pack {dumps} -o {new}.tar.gz", "the suffix tells the format: .zip"),
+        ("report {dumps} -o {new}.pdf", "the suffix tells the format: .html"),
+        ("diagnose {dumps} --report {new}.pdf", "the suffix tells the format: .html"),
+        ("show timeline {dumps} -o {new}.svg", ".csv, .parquet, .tsv or .txt for the table"),
+        ("diagnose {dumps} -o {new}.json -o {new}.sarif", "was given twice"),
+        ("report {dumps} -o -", "cannot write -: a file beside what is printed is meant"),
+        ("case convert {dumps} -o -", "cannot write -: a folder is meant"),
         ("show ring {dumps} -o {new}.md", "the suffix tells the format"),
         ("investigate {dumps} -o {new}.html", "the name of a file; what is written goes into a folder"),
         ("run -o {new}.html -- true", "the name of a file"),
@@ -168,7 +183,7 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("fr-trace {dumps} -o /nowhere/x", "cannot write"),
         ("fr-trace {dumps} --selected-ranks x", "invalid int value"),
         ("doctor /nowhere", "/nowhere"),
-        ("doctor {empty}", "name the launch scripts in it"),
+        ("doctor {empty}", "no launch script in it; name the job's files"),
         ("doctor {garbage}", "not a launch script"),
         ("doctor --torch latest", "not a release"),
         ("show ring {garbage}", "not a ring of the recorder"),
@@ -204,6 +219,7 @@ def test_an_option_that_is_not_there(raf: Raf, places: dict[str, Path], path: st
         ("lab blind new {garbage}/below", "cannot write"),
         ("lab blind seal {empty}", "no blind set"),
         ("lab blind score {empty}", "no blind set"),
+        ("lab blind check {empty} case", "no blind set"),
         ("lab blind lint {empty}", "no blind set"),
         ("lab blind reveal {empty}", "no blind set"),
         ("mcp /nowhere", "/nowhere"),

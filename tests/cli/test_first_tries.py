@@ -184,6 +184,15 @@ def test_a_file_gets_all_of_it_in_the_format_of_its_name(raf: Raf, tmp_path: Pat
         assert not any("─" in line or "…" in line for line in lines)
 
 
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+@pytest.mark.parametrize(
+    "words", ["diagnose -f markdown", "show calls -f csv", "show waits", "show evidence"]
+)
+def test_standard_output_is_where_it_is_printed_anyway(raf: Raf, words: str, output: str) -> None:
+    (*command,) = words.split()
+    assert raf(*command, EVIDENCE, "-o", output).out == raf(*command, EVIDENCE).out
+
+
 @pytest.mark.parametrize("words", ["--help", "diagnose --help", "nonsense", "diagnose --nonsense"])
 def test_help_and_mistakes_load_nothing_heavy(words: str) -> None:
     code = (

@@ -81,3 +81,13 @@ def test_a_file_is_named_from_the_top_of_the_repository_by_the_source_that_it_wa
     assert anywhere("/workspace/eval/src/main.py") == "eval/src/main.py"
     assert anywhere("/workspace/only.py") == "lib/only.py"
     assert anywhere("/usr/lib/python3/site-packages/other/only.py") is None
+
+
+def test_both_ways_of_naming_a_file_lead_to_the_same_one(tmp_path: Path) -> None:
+    """The source names `main.py` from its own top, the process what it ran; in the tree there are two of that name."""
+    for path in ("train/main.py", "eval/main.py"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    find = in_tree(tmp_path, [], ["/workspace/train/main.py"])
+    assert find("main.py") == find("/workspace/train/main.py") == "train/main.py"
+    assert in_tree(tmp_path)("main.py") is None

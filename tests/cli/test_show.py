@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from support.cli.raf_runs import Raf
+from support.places import EARLY_STOP
 
 from rankandfile.cli.output import Format, emit
 
@@ -147,3 +148,10 @@ def test_an_archive_serves_as_well_as_a_folder(raf: Raf, other_op: Path, tmp_pat
     found = calls(raf, archive).sort("rank", "record")
     assert found.drop("source").equals(calls(raf, other_op).sort("rank", "record").drop("source"))
     assert found["source"].str.contains("ticket.zip!/node07/").all()
+
+
+def test_the_place_of_the_call_that_was_left_is_not_told_of_another_one(raf: Raf) -> None:
+    evidence = EARLY_STOP / "evidence"
+    rows = json.loads(raf("show", "cohorts", evidence, "--format", "json").out)
+    told = {row["ranks"]: row["place"] for row in rows}
+    assert told == {"0,1,3": "the 35th call by this path (train.py:17)", "2": None}

@@ -33,13 +33,26 @@ def test_a_trace_is_written_by_its_suffix(raf: Raf, other_op: Path, tmp_path: Pa
         assert data.startswith(b"\x0a")
 
 
+@pytest.mark.parametrize(
+    "words", [("-o", "job.csv"), ("-f", "csv", "-o", "job.dat"), ("-f", "json", "-o", "job.json")]
+)
+def test_a_table_is_written_where_one_is_asked_for(
+    raf: Raf, other_op: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert raf("show", "timeline", other_op, *words).status == 0
+    written = (tmp_path / words[-1]).read_text(encoding="utf-8")
+    rows = json.loads(written) if "json" in words else written.splitlines()[1:]
+    assert rows and written.startswith("[" if "json" in words else "seconds,")
+
+
 def test_ranks_can_be_chosen(raf: Raf, other_op: Path, tmp_path: Path) -> None:
     path = tmp_path / "job.json"
     raf("show", "timeline", other_op, "-o", path, "--rank", "0,1", "--all")
     assert {event["pid"] for event in json.loads(path.read_bytes())["traceEvents"]} == {0, 1}
 
 
-@pytest.mark.parametrize("name", ["job.txt", "job"])
+@pytest.mark.parametrize("name", ["job.svg", "job"])
 def test_an_unknown_suffix_is_said_before_anything_is_read(raf: Raf, tmp_path: Path, name: str) -> None:
     done = raf("show", "timeline", tmp_path, "-o", tmp_path / name)
     assert done.status == 2

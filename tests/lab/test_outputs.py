@@ -19,7 +19,7 @@ from rankandfile.lab import catalog as real
 from rankandfile.lab import variants
 from rankandfile.lab.sim import catalog
 from rankandfile.lab.sim.run import simulate
-from rankandfile.render.words import said_ranks
+from rankandfile.render.long_lists import said_ranks
 
 HERE = ("skip-nonfinite-ddp",)
 #: What is taken away, is taken from these.

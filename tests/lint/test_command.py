@@ -233,3 +233,32 @@ def test_no_file_is_too_strange(raf: Raf, here: Path, text: str) -> None:
     said = raf("lint")
     assert said.status == 1
     assert "train.py:5" in said.out and "bytes.py" in said.out
+
+
+def test_a_file_gets_the_format_of_its_name(raf: Raf, here: Path) -> None:
+    assert raf("lint", "-o", "found.sarif").status == 1
+    assert json.loads((here / "found.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
+    raf("lint", "-o", "found.xml")
+    assert ElementTree.parse(here / "found.xml").getroot().get("failures") == "1"
+    raf("lint", "-o", "found.txt")
+    assert "error[rank-guarded-collective]" in (here / "found.txt").read_text(encoding="utf-8")
+    refused = raf("lint", "-o", "found.weird")
+    assert (refused.status, (here / "found.weird").exists()) == (2, False)
+    assert "the suffix tells the format: .json, .sarif" in refused.err
+    assert raf("lint", "-o", "found.weird", "-f", "json").status == 1
+
+
+def test_readers_of_a_repository_get_paths_from_its_top(
+    raf: Raf, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / ".git").mkdir()
+    (here / "pkg" / "train").mkdir(parents=True)
+    (here / "train.py").rename(here / "pkg" / "train" / "main.py")
+    monkeypatch.chdir(here / "pkg")
+    assert raf("lint", "train", "-f", "github").out.startswith("::error file=pkg/train/main.py,line=5,")
+    result = json.loads(raf("lint", "train", "-f", "sarif").out)["runs"][0]["results"][0]
+    steps = [one["location"] for one in result["codeFlows"][0]["threadFlows"][0]["locations"]]
+    named = {place["physicalLocation"]["artifactLocation"]["uri"] for place in (*result["locations"], *steps)}
+    assert named == {"pkg/train/main.py"}
+    # Who stands there opens it from there.
+    assert raf("lint", "train").out.startswith("train/main.py:5:")

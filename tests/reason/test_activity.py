@@ -287,3 +287,9 @@ def test_every_pattern_uses_words_of_the_model() -> None:
 def test_captures_agree(tmp_path: Path) -> None:
     seen: Capture = capture(tmp_path, STUCK["queue"].program)
     assert doing(seen.plain) == doing(seen.fault)
+
+
+def test_a_line_in_no_function_is_told_by_its_place_alone() -> None:
+    inside = CodePlace("barrier", "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py", 4811, True)
+    doing = classify([inside, CodePlace("<module>", "/job/j.py", 14)])
+    assert doing is not None and doing.phrase == "in barrier, j.py:14"

@@ -16,6 +16,8 @@ from support.render.cards import SNAPSHOTS, WIDTHS, shown
 from support.render.diagnosed import DOCUMENTED, SIMULATED, document, simulated
 from support.selected import in_lab
 
+from rankandfile.cli.output import printed
+from rankandfile.model.claims import TookBranch
 from rankandfile.model.diagnosis import (
     BY_HAND,
     SURE,
@@ -33,12 +35,15 @@ from rankandfile.model.diagnosis import (
 )
 from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.render.card import card
+from rankandfile.render.card.asked import Asked
 from rankandfile.render.card.circle import without_its_waits
 from rankandfile.render.card.sheet import ROOMS, Sheet
 from rankandfile.render.formats import github, junit, markdown
 from rankandfile.render.headline import headline, sure
+from rankandfile.render.long_lists import foldable, said_ranks
 from rankandfile.render.report.notebook import notebook
-from rankandfile.render.words import PLAIN, UNICODE, said_ranks
+from rankandfile.render.words import PLAIN, UNICODE
 
 STALE = "not as it was: if it is as it should be, run `PYTHONPATH=tests python -m support.render.regenerate`"
 
@@ -176,9 +181,10 @@ def test_it_fits_a_terminal_where_that_can_be(cause: str, height: int) -> None:
 
 def test_in_a_small_window_the_answer_and_the_fix_stay() -> None:
     whole = shown(document("early_exit"), 60).splitlines()
-    low = shown(document("early_exit"), 60, height=16).splitlines()
-    assert len(low) < 16 < len(whole)
+    low = shown(document("early_exit"), 60, height=15).splitlines()
+    assert len(low) < 15 < len(whole)
     assert low[0] == whole[0] and any(line.startswith("fix ") for line in low)
+    assert low[-1].startswith("more ")
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
@@ -209,11 +215,89 @@ def test_colour_adds_nothing(cause: str) -> None:
         ("0-511", 512, "all 512 ranks"),
         (",".join(map(str, range(1, 512, 2))), 512, "the 256 odd ranks 1-511"),
         (",".join(map(str, range(0, 512, 8))), 512, "64 ranks, every 8th from 0 to 504"),
+        (
+            ",".join(map(str, range(0, 512, 8))).replace(",16,", ","),
+            512,
+            "63 ranks, every 8th from 0 to 504 but 16",
+        ),
+        (",".join(map(str, range(0, 512, 2))).replace(",4,", ","), 512, "the 255 even ranks 0-510 but 4"),
+        ("1-3,9-11,13-15,17-19,21-23", 512, "15 ranks (1-3,9-11,13-15,17-19,…)"),
         ("8-15", 512, "ranks 8-15"),
     ],
 )
 def test_ranks_are_said_as_people_say_them(ranks: str, world: int, said: str) -> None:
     assert said_ranks(ranks, world) == said
+
+
+@pytest.mark.parametrize("cause", DOCUMENTED)
+def test_in_a_narrow_window_too_it_is_read_at_a_glance(cause: str) -> None:
+    assert len(shown(document(cause), 60).splitlines()) <= 17
+
+
+LONG = Asked("/mnt/storage/jobs/812345/attempt-2/dumps", "--src /home/somebody/work/trainer/src", True)
+
+
+def typed(diagnosis: Diagnosis, width: int) -> str:
+    return printed(card(diagnosis, width=width, asked=LONG), width=width)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_its_commands_can_be_pasted_wherever_the_evidence_lies(width: int) -> None:
+    diagnosis = document("early_exit")
+    verdict = diagnosis.verdicts[0]
+    verdict.remedies[0].diff = "--- a/t.py\n+++ b/t.py\n@@ -1 +1 @@\n-a\n+b\n"
+    text = typed(diagnosis, width)
+    assert LONG.fix in [line.strip() for line in text.splitlines()]
+    assert "PATH..." not in text and "DIR" not in text.replace("--src DIR, the job's", "")
+    # What else would be too long is told by what to add to the command that was typed.
+    assert LONG.to_page in text or "the page: add -o page.html" in text
+    assert len(text.splitlines()) <= 17
+
+
+def test_it_counts_the_patches_that_raf_fix_has_apart_from_what_is_done_by_hand() -> None:
+    diagnosis = document("early_exit")
+    diff = "--- a/t.py\n+++ b/t.py\n@@ -1 +1 @@\n-a\n+b\n"
+    first = replace(diagnosis.verdicts[0].remedies[0], diff=diff)
+    by_hand = replace(first, diff=None)
+    diagnosis.verdicts[0].remedies = [first, first, by_hand, by_hand]
+    assert "1 other patch, 2 other remedies to make by hand" in " ".join(shown(diagnosis, 200).split())
+
+
+def far_apart() -> Diagnosis:
+    """Rank 4 of every fourth rank of 256 went another way, which the others are known not to have gone."""
+    diagnosis = document("rank_conditional")
+    verdict = diagnosis.verdicts[0]
+    diagnosis.job.world_size = 256
+    waiting = format_ranks(rank for rank in range(0, 128, 4) if rank != 4)
+    members = ",".join(map(str, range(0, 128, 4)))
+    verdict.culprits = [replace(verdict.culprits[0], rank=4, host=None, doing="went on to the barrier")]
+    verdict.victims = format_ranks(rank for rank in range(256) if rank != 4)
+    verdict.location = Location(file="train.py", line=7, condition="if bad(loss):", condition_line=7)
+    verdict.claims = [
+        TookBranch(ranks=waiting, evidence=[], file="/job/train.py", line=7, truth=False, shown_by=9)
+    ]
+    divergence = verdict.divergence
+    assert divergence is not None
+    call = next(one.call for one in divergence.cohorts if one.call is not None)
+    divergence.group, divergence.kind = f"dp [{members}]", "skipped"
+    divergence.cohorts = [Cohort(ranks="4", call=None), Cohort(ranks=waiting, call=replace(call, group=None))]
+    return diagnosis
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_long_lists_are_told_in_words(width: int) -> None:
+    told = " ".join(shown(far_apart(), width).split())
+    assert "dp [32 ranks, every 4th from 0 to 124]" in told
+    assert "the other 224 ranks" in told or width < 100
+    if width == 100:
+        assert "not taken by 31 ranks, every 4th from 0 to 124 but 4; rank 4 went another way" in told
+
+
+@pytest.mark.parametrize("width", range(8, 40, 5))
+def test_a_list_is_broken_behind_its_commas(width: int) -> None:
+    listed = ",".join(map(str, range(95, 140)))
+    assert foldable(f"ranks {listed} wait", width).replace(" ", "") == f"ranks{listed}wait"
+    assert all(len(one) <= max(width, 4) for one in foldable(listed, width).split())
 
 
 def words(text: str) -> list[str]:

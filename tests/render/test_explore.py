@@ -18,6 +18,7 @@ from textual.widgets import DataTable, Input, Static
 from rankandfile.cli.commands.explore import rows
 from rankandfile.lab.sim.run import simulate
 from rankandfile.pipeline import Options
+from rankandfile.render.explore import panes
 from rankandfile.render.explore.app import Explorer, Words
 from rankandfile.render.explore.rows import MOST_CALLS, ExplorerRows
 
@@ -97,7 +98,12 @@ def test_ranks_calls_stack_and_source_stand_side_by_side(
         assert all(pane.width >= 18 and pane.height >= 4 for pane in panes)
         assert not any(one.overlaps(other) for one in panes for other in panes if one is not other)
         ranks, calls, stack, source = panes
-        assert ranks.right <= calls.x < calls.right <= stack.x == source.x
+        assert ranks.right <= min(calls.x, stack.x)
+        if size[0] > 100:
+            assert calls.right <= stack.x == source.x
+        else:
+            # A narrow window has no room for three beside each other.
+            assert calls.x == stack.x < stack.right <= source.x and calls.bottom <= stack.y == source.y
         assert all(pane.right <= size[0] and pane.bottom < size[1] for pane in panes)
         # The four tell of one call.
         call = app.call
@@ -262,3 +268,28 @@ def test_without_textual_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setitem(sys.modules, "textual.app", None)
     with pytest.raises(UserError, match=r"rankandfile\[explore\]"):
         explore([tmp_path])
+
+
+def test_in_eighty_columns_the_call_its_place_and_what_the_rank_does_are_seen(blocked: ExplorerRows) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        calls = app.query_one("#calls", DataTable)
+        seen, left = [], calls.content_size.width
+        for column in calls.ordered_columns:
+            left -= column.get_render_width(calls)
+            seen += [str(column.label)] if left >= 0 else []
+        assert seen[:3] == ["state", "call", "place"]
+        assert app.rows[0].doing and str(calls.border_subtitle) in app.rows[0].doing
+
+    play(blocked, script, (80, 24))
+
+
+def test_the_source_opens_at_the_programs_own_frame() -> None:
+    torch = "/usr/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py"
+    stack = [
+        f"barrier  {torch}:4811",
+        f"wrapper  {torch}:83",
+        "fit  /job/trainer.py:30",
+        "main  /job/train.py:9",
+    ]
+    assert panes.own_places(stack)[:2] == [("/job/trainer.py", 30), ("/job/train.py", 9)]
+    assert panes.own_places([]) == [("", 0)]

@@ -221,3 +221,9 @@ def test_markdown_keeps_code_as_code_in_a_table_too() -> None:
     assert text("parted at `if a[0] | b:` (taken)", in_table=True) == "parted at `if a[0] \\| b:` (taken)"
     assert text("`*x*` or *y*") == "`*x*` or \\*y\\*"
     assert text("one ` alone @you") == "one \\` alone @<!-- -->you"
+
+
+def test_how_sure_it_is_has_the_words_of_people() -> None:
+    for cause, word in (("early_exit", "likely"), ("skipped_collective", "certain")):
+        result = json.loads(sarif(document(cause)))["runs"][0]["results"][0]
+        assert result["properties"]["confidence"] == word

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rankandfile.capture.case import APART_ALONE_S, Case, Wishes, page
 from rankandfile.capture.gather import debug_server
+from rankandfile.capture.own_source import source_of
 from rankandfile.capture.watch.processes import descendants, environment, is_python, status
 from rankandfile.capture.watch.rings import NO_RING, Seen, look, unrecorded, with_stops, without_ring
 from rankandfile.wire.places import home
@@ -28,6 +29,9 @@ def of_ranks(ranks: Sequence[Seen], wishes: Wishes, say: Callable[[str], None]) 
     """The same of ranks that are known."""
     if all(one.path == NO_RING for one in ranks):
         wishes = replace(wishes, apart_s=APART_ALONE_S)
+        if wishes.source is None and (source := source_of(one.pid for one in ranks if one.lives)) is not None:
+            say(f"source: {source}, as the processes have it; --src, if it is another")
+            wishes = replace(wishes, source=source)
     env = next(filter(None, (environment(one.pid) for one in ranks)), {})
     case = Case(wishes, say, list, Path(os.devnull), env)
     folder = case.of_stall(lambda: (ranks, {}), True)

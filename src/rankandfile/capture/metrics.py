@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankandfile.capture.live.standing import Stands, lags
+from rankandfile.model.diagnosis import SURE
 
 #: Metric -> what it says.
 _HELP = {
@@ -19,6 +20,9 @@ _HELP = {
     "raf_rank_behind": "Collectives that the rank is behind the first of its group",
     "raf_rank_since_seconds": "For how long the rank has stood where it stands",
 }
+
+
+_SAID: dict[object, str] = {"": "", **dict(SURE.items())}
 
 
 class Sample(NamedTuple):
@@ -49,7 +53,8 @@ def of_case(case: Path | None) -> list[Sample]:
     hangs = [one for one in verdicts if one.get("hang")]
     found = [Sample("raf_hang", {}, int(bool(hangs)))]
     for one in hangs:
-        labels = {"cause": str(one.get("cause")), "confidence": str(one.get("confidence"))}
+        # As people say it, who read it on a board.
+        labels = {"cause": str(one.get("cause")), "confidence": _SAID.get(one.get("confidence"), "")}
         found.append(Sample("raf_cause", labels, 1))
         found += [
             Sample("raf_culprit", {"rank": str(who.get("rank"))}, 1) for who in one.get("culprits") or ()

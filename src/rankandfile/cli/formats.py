@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rankandfile import listing
 
-from .errors import UserError
+from .output import of_suffix
 
 if TYPE_CHECKING:
     from rankandfile.model.diagnosis import Diagnosis
@@ -46,20 +46,16 @@ SUFFIXES = ".json, .sarif, .md, .xml for JUnit, .txt, .html for the page"
 
 def format_of(output: Path, asked: Format) -> Format | None:
     """The format for a file: the one that was asked for, else by the file's suffix; None: the page."""
-    if asked is not Format.text:
-        return asked
-    try:
-        return _SUFFIX_OF[output.suffix.lower()]
-    except KeyError:
-        raise UserError(
-            f"-o {output}: the suffix tells the format: {SUFFIXES}; or name it with --format"
-        ) from None
+    return of_suffix(output, _SUFFIX_OF, SUFFIXES) if asked is Format.text else asked
 
 
 def formatted(diagnosis: Diagnosis, format: Format, root: Path, sources: Sequence[Path] = ()) -> str:
     """The diagnosis in a format for other tools. Files that are found in the repository of `root`, or in the job's
     `sources` in there, are named as they are there."""
-    find = in_tree(repository(root), sources)
+    from rankandfile.render.places import cohort_spots
+
+    seen = [spot.file for verdict in diagnosis.verdicts for spot in cohort_spots(verdict)]
+    find = in_tree(repository(root), sources, seen)
     written: str = import_module(f"rankandfile.render.formats.{format.value}").write(diagnosis, find)
     return written.rstrip("\n")
 
@@ -70,11 +66,15 @@ def repository(folder: Path) -> Path:
     return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
 
 
-def in_tree(root: Path, sources: Sequence[Path] = ()) -> Callable[[str], str | None]:
+def in_tree(
+    root: Path, sources: Sequence[Path] = (), seen: Sequence[str] = ()
+) -> Callable[[str], str | None]:
     """A path as the process saw it -> the same file below `root`, by the longest tail of the path that is there.
 
     A job runs under /workspace or in a container; code scanning and editors want the path in the repository. Asked
-    first are the job's `sources`, then `root` itself; then whatever single file below it is most like the path.
+    first are the job's `sources`, then `root` itself; then whatever single file below it is most like the path. What
+    the sources name in few words (`trainer.py`), and a process in one way (`seen`), is looked for as that has it: so
+    both ways of naming a file lead to the same one.
     """
     top = root.resolve()
     inside = [one.resolve() for one in sources if one.is_dir() and one.resolve().is_relative_to(top)]
@@ -92,10 +92,12 @@ def in_tree(root: Path, sources: Sequence[Path] = ()) -> Callable[[str], str | N
 
     @cache
     def find(path: str) -> str | None:
-        parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+        parts = _parts(path)
         if not parts or ".." in parts or "\0" in path or (_LIBRARY & set(parts)):
             return None
         for folder in (*inside, top):
+            if folder == top:
+                parts = _fuller(parts, seen)
             for start in range(len(parts)):
                 try:
                     if (file := folder.joinpath(*parts[start:])).is_file():
@@ -108,6 +110,17 @@ def in_tree(root: Path, sources: Sequence[Path] = ()) -> Callable[[str], str | N
         return "/".join(best[0]) if len(best) == 1 else None
 
     return find
+
+
+def _fuller(parts: list[str], seen: Sequence[str]) -> list[str]:
+    """The one longer path that ends in these parts; themselves where there is none, or more than one."""
+    others = {tuple(_parts(one)) for one in seen}
+    longer = [other for other in others if other[-len(parts) :] == tuple(parts)]
+    return list(longer[0]) if len(longer) == 1 and ".." not in longer[0] else parts
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
 
 
 def _same_end(one: Sequence[str], other: Sequence[str]) -> int:

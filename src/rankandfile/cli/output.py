@@ -6,11 +6,10 @@ import io
 import os
 import re
 import sys
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from typer import Option
 from typer.models import OptionInfo
@@ -22,17 +21,16 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console, RenderableType
 
+T = TypeVar("T")
 
 #: What makes a spreadsheet run a cell, in wide letters too; where semicolons part cells, one begins behind each. A
 #: number with its sign is none of them.
 _FORMULA = "(^|[;\t\r\n])([\t\r\n \u00a0\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-])"
 _SPREADSHEETS = (".tsv", ".tab")
 _TEXTS = ("", ".txt")
+_STREAMS = ("-", "/dev/stdout")
 TABBED = (*_TEXTS, *_SPREADSHEETS)
 """Suffixes of a table as text."""
-
-
-_DIFF_COLOURS = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 
 
 class Format(str, Enum):
@@ -54,6 +52,7 @@ TextOrJsonOption = Annotated[TextOrJson, Option("--format", "-f", help="How to p
 def may_be_written(output: Path | None) -> Path | None:
     """The user's error before anything is read, where a file cannot be written."""
     if output is not None:
+        _no_stream(output, "a file beside what is printed is meant")
         with told_as(f"cannot write {output}"):
             if output.is_dir():
                 raise UserError(f"cannot write {output}: it is a folder")
@@ -64,9 +63,14 @@ def may_be_written(output: Path | None) -> Path | None:
     return output
 
 
+def _may_be_printed(output: Path | None) -> Path | None:
+    return may_be_written(None if output is not None and str(output) in _STREAMS else output)
+
+
 def may_be_folder(output: Path | None) -> Path | None:
     """The user's error before anything is read, where a folder cannot be made."""
     if output is not None:
+        _no_stream(output, "a folder is meant")
         with told_as(f"cannot write {output}"):
             there = next(one for one in (output, *output.parents, Path()) if one.exists())
         if not there.is_dir():
@@ -78,6 +82,11 @@ def may_be_folder(output: Path | None) -> Path | None:
     return output
 
 
+def _no_stream(output: Path, meant: str) -> None:
+    if str(output) in _STREAMS:
+        raise UserError(f"cannot write {output}: {meant}; name one")
+
+
 def _named_as_file(output: Path) -> bool:
     """``page.html``, and not ``case-1.2``."""
     from mimetypes import MimeTypes
@@ -87,22 +96,39 @@ def _named_as_file(output: Path) -> bool:
 
 
 def told_by_suffix(output: Path, formats: type[Enum], texts: Iterable[str] = _TEXTS) -> str:
-    """The format in which a file is written where none was asked for: `text`, or the one that its suffix names.
+    """The format in which a file is written where none was asked for: `text`, or the one that its suffix names."""
+    kept = {f".{one.value}": str(one.value) for one in formats if one.value != "text"}
+    return of_suffix(output, {**kept, **dict.fromkeys(texts, "text")})
+
+
+def of_suffix(output: Path, known: Mapping[str, T], told: str = "", name_it: str = "--format") -> T:
+    """What is known by the suffix of a file. `told`: the suffixes in words; `name_it`: what else would tell.
 
     Raises `UserError` for another suffix: whoever writes w.svg wants a picture, and no table under its name.
     """
-    suffix, kept = output.suffix.lower(), [one.value for one in formats if one.value != "text"]
-    if suffix in texts:
-        return "text"
-    if suffix.removeprefix(".") in kept:
-        return suffix.removeprefix(".")
-    known = ", ".join([*(f".{one}" for one in kept), *filter(None, texts)])
-    raise UserError(f"-o {output}: the suffix tells the format: {known}; or name it with --format")
+    try:
+        return known[output.suffix.lower()]
+    except KeyError:
+        told = told or ", ".join(filter(None, known))
+        otherwise = f"; or name it with {name_it}" if name_it else ""
+        raise UserError(f"-o {output}: the suffix tells the format: {told}{otherwise}") from None
 
 
-def file_output(help: str) -> OptionInfo:
-    """`-o FILE` of a command: that it cannot be written is said before anything is read."""
-    return _output("FILE", may_be_written, help)
+def file_output(help: str, stream: bool = False) -> OptionInfo:
+    """`-o FILE` of a command: that it cannot be written is said before anything is read. `stream`: without it, the
+    same is printed, so that is what `-o -` is."""
+    return _output("FILE", _may_be_printed if stream else may_be_written, help)
+
+
+def page_output(help: str) -> OptionInfo:
+    """`-o FILE` of a page for a browser, which nothing else opens."""
+    return _output("FILE", may_be_page, help)
+
+
+def may_be_page(output: Path | None) -> Path | None:
+    if output is not None:
+        of_suffix(output, dict.fromkeys((".html", ".htm", ""), "page"), ".html", name_it="")
+    return may_be_written(output)
 
 
 def folder_output(help: str) -> OptionInfo:
@@ -119,12 +145,13 @@ OutputOption = Annotated[
     Path | None,
     file_output(
         "Write all of it to this file. Its suffix tells the format: .json, .csv, .parquet, .tsv or .txt for tabbed "
-        "text."
+        "text.",
+        stream=True,
     ),
 ]
 TextFile = Annotated[
     Path | None,
-    file_output("Write it to this file. Its suffix tells the format: .json, or .txt."),
+    file_output("Write it to this file. Its suffix tells the format: .json, or .txt.", stream=True),
 ]
 LimitOption = Annotated[int, Option("--limit", "-n", min=0, help="Rows to print as text; 0 for all.")]
 
@@ -228,7 +255,8 @@ def printed(what: RenderableType, on: Console | None = None, width: int = PIPE_W
             file=io.StringIO(), highlight=False, markup=False, color_system=None, legacy_windows=False
         )
     with on.capture() as shown:
-        on.print(what, width=width)
+        # A command that is to be copied may be longer than a line.
+        on.print(what, width=width, crop=False)
     return "".join(f"{line.rstrip(' ')}\n" for line in shown.get().splitlines())
 
 
@@ -243,30 +271,3 @@ def _text(frame: pl.DataFrame, brief: list[str], limit: int, what: str) -> None:
     out.print(table(shown))
     if left_out:
         err.print(f"{left_out:,} more {what} not shown: filter, or use -n 0", style="dim")
-
-
-def print_diff(data: bytes) -> None:
-    """A unified diff: coloured for a terminal, else byte for byte."""
-    if not out.is_terminal:
-        # In the file's own encoding and with its line ends: `git apply` compares them.
-        write_raw(data)
-        return
-    for line in data.decode("utf-8", "replace").split("\n")[:-1]:
-        style = next((colour for mark, colour in _DIFF_COLOURS.items() if line.startswith(mark)), None)
-        out.print(line.rstrip("\r"), style=style, soft_wrap=True)
-
-
-def rewrite(path: Path, data: bytes) -> None:
-    """All of it or nothing, with the mode that the file has."""
-    mode = path.stat().st_mode & 0o7777
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

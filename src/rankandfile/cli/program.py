@@ -28,6 +28,7 @@ from .panels import ADVANCED, PANELS
 from .typed.first_word import understood
 from .typed.formats_as_options import meant_format
 from .typed.plain_values import lighten
+from .typed.unknown_words import in_our_words
 
 _COMMANDS = "rankandfile.cli.commands"
 _NAMES = ("raf", "rankandfile")
@@ -208,7 +209,8 @@ def _refused(error: Exception) -> int:
         typer.echo(said())
         return USAGE
     hint = f" ({context.command_path} --help tells more)" if context else ""
-    complain(f"{meant_format(error) or said().strip().rstrip('.')}{hint}")
+    words = meant_format(error) or in_our_words(error) or said()
+    complain(f"{words.strip().rstrip('.')}{hint}")
     return USAGE
 
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 import polars as pl
 
 from rankandfile.model.diagnosis import Diagnosis
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.ranks import format_ranks, parse_ranks
 
 from . import lookup
 from .divergence.cohorts import Track, tracks
@@ -111,8 +111,13 @@ def divergence_table(diagnosis: Diagnosis) -> pl.DataFrame:
         divergence = verdict.divergence
         if divergence is None:
             continue
+        named = {one.rank for one in verdict.named}
         for cohort in divergence.cohorts:
             call = cohort.call
+            # It tells the call that was to be made: those who made another one came to that by a way of their own.
+            place = (
+                None if call is not None and named.issuperset(parse_ranks(cohort.ranks)) else divergence.place
+            )
             rows.append(
                 (
                     number,
@@ -126,7 +131,7 @@ def divergence_table(diagnosis: Diagnosis) -> pl.DataFrame:
                     None if call is None else call.file,
                     None if call is None else call.line,
                     None if call is None else call.function,
-                    divergence.place,
+                    place,
                 )
             )
     return pl.DataFrame(rows, schema=_DIVERGENCES, orient="row", infer_schema_length=None)

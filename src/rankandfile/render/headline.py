@@ -7,8 +7,9 @@ from rankandfile.model.claims import LeftOut, NeverIssued
 from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import parse_ranks
 
+from .long_lists import said_ranks
 from .places import seen_to_take
-from .words import UNICODE, Signs, base_name, cause_words, culprit_ranks, place_text, plain, said_ranks
+from .words import UNICODE, Signs, base_name, cause_words, culprit_ranks, place_text, plain
 
 
 def headline(verdict: Verdict, world: int | None, signs: Signs = UNICODE) -> str:

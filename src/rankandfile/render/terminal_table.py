@@ -11,6 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .long_lists import foldable, said_group
+
 #: Columns no wider than this are never broken; the others fold where the terminal is narrow, down to that.
 _SHORT, _FOLDED = 14, 10
 _GAP = 2
@@ -29,7 +31,10 @@ class _Fitting:
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = _told(frame)
-        self._texts = self._frame.select(pl.all().cast(pl.String).fill_null("").str.strip_chars(" "))
+        texts = self._frame.select(pl.all().cast(pl.String).fill_null("").str.strip_chars(" "))
+        # Members of a group as people say them; which ranks a row is about, it says one by one.
+        groups = [name for name in texts.columns if name == "group"]
+        self._texts = texts.with_columns(pl.col(groups).map_elements(said_group, return_dtype=pl.String))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         widths = self._widths(options.max_width)
@@ -67,7 +72,7 @@ class _Fitting:
             found.add_column(name.replace("_", " "), justify=justify, width=width, overflow="fold")  # type: ignore[arg-type]
         for row in self._texts.iter_rows():
             # Text, never markup: a function may well be called "[red]".
-            found.add_row(*(Text(value) for value in row))
+            found.add_row(*(Text(foldable(one, width)) for one, width in zip(row, widths, strict=True)))
         return found
 
     def _paragraphs(self) -> Iterator[RenderableType]:

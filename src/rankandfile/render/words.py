@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from msgspec import Struct
 
@@ -84,41 +83,6 @@ def flagged_text(flagged: FlaggedBefore) -> str:
 
 def cause_words(cause: str) -> str:
     return cause.replace("_", " ")
-
-
-#: A list of ranks longer than this is told by its number, or by what is common to them.
-LISTED = 24
-_FEW_OF = 16
-
-
-def said_ranks(ranks: str, world: int | None = None, signs: Signs = UNICODE) -> str:
-    """Ranks as people say them.
-
-    >>> said_ranks("3"), said_ranks("0,2", 4), said_ranks("0-2,4-31", 32), said_ranks("0-31", 32)
-    ('rank 3', 'ranks 0,2', 'all ranks but 3', 'all 32 ranks')
-    """
-    if ranks.isdigit():
-        return f"rank {ranks}"
-    if len(ranks) <= LISTED and (world or 0) < _FEW_OF:
-        return f"ranks {ranks or 'none'}"
-    numbers = parse_ranks(ranks)
-    if world and numbers[-1] < world:
-        left = sorted(set(range(world)).difference(numbers)) if world - len(numbers) <= 2 else None
-        if left is not None:
-            return f"all ranks but {format_ranks(left)}" if left else f"all {world:,} ranks"
-    if len(ranks) <= LISTED:
-        return f"ranks {ranks}"
-    steps = {after - before for before, after in pairwise(numbers)}
-    if steps == {2}:
-        return f"the {len(numbers):,} {'odd' if numbers[0] % 2 else 'even'} ranks {numbers[0]}-{numbers[-1]}"
-    if len(steps) == 1:
-        return f"{len(numbers):,} ranks, every {ordinal(steps.pop())} from {numbers[0]} to {numbers[-1]}"
-    return f"{len(numbers):,} ranks ({short(ranks, signs, LISTED)})"
-
-
-def ordinal(number: int) -> str:
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
-    return f"{number}{ending}"
 
 
 #: Lists of ranks longer than this are not taken apart.

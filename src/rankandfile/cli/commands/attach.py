@@ -10,7 +10,6 @@ from typer import Argument, Exit, Option
 
 from rankandfile.cli.console import Unicode, out, shows_symbols
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
-from rankandfile.cli.loading import Source
 from rankandfile.cli.panels import LIVE
 from rankandfile.cli.watching import CaseFolder, processes, say
 
@@ -41,7 +40,13 @@ def attach(
         ),
     ] = None,
     output: CaseFolder = None,
-    src: Source = None,
+    src: Annotated[
+        Path | None,
+        Option(
+            "--src",
+            help="The program's source. Default: the recorder's own copies, or where the program lies.",
+        ),
+    ] = None,
     hung: Annotated[bool, Option("--hung", help="The job does hang: you have seen it stand.")] = False,
     unicode: Unicode = True,
 ) -> None:

@@ -13,7 +13,7 @@ from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT
 from rankandfile.cli.filters import there
 from rankandfile.cli.formats import SUFFIXES, Format, format_of, formatted
 from rankandfile.cli.loading import Paths, as_typed, diagnosed, diagnosing
-from rankandfile.cli.output import file_output, may_be_written, printed, write_text
+from rankandfile.cli.output import file_output, may_be_page, printed, write_text
 from rankandfile.cli.panels import DIAGNOSE
 from rankandfile.cli.progress import working
 from rankandfile.model.ledger import NOT_SAID
@@ -55,7 +55,8 @@ def diagnose(
     output: Annotated[
         Path | None,
         file_output(
-            f"Write the answer to this file, beside the card. Its suffix tells the format: {SUFFIXES}."
+            f"Write the answer to this file, beside the card. Its suffix tells the format: {SUFFIXES}.",
+            stream=True,
         ),
     ] = None,
     report: Annotated[
@@ -63,7 +64,7 @@ def diagnose(
         Option(
             "--report",
             metavar="FILE",
-            callback=may_be_written,
+            callback=may_be_page,
             help="Write the whole diagnosis as one HTML page too.",
         ),
     ] = None,

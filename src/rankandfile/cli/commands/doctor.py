@@ -38,8 +38,8 @@ def doctor(
     paths: Annotated[
         list[Path] | None,
         Argument(
-            help="Launch scripts, env dumps (- is stdin), manifests, Python files of one job. "
-            "Default: this shell's environment.",
+            help="Launch scripts, env dumps (- is stdin), manifests, Python files of one job, or a folder with one "
+            "script. Default: this shell's environment.",
             metavar="[PATH...]",
         ),
     ] = None,
@@ -109,6 +109,7 @@ def doctor(
 
 def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
     from rankandfile.doctor.settings.environment import read_mapping
+    from rankandfile.doctor.settings.folder import launch_script_in
     from rankandfile.doctor.settings.read import (
         NoRelease,
         Unreadable,
@@ -117,20 +118,32 @@ def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
         read_file,
         with_this_machine,
     )
+    from rankandfile.doctor.settings.release import is_pin, settled
 
     if not paths:
         return [with_this_machine(read_mapping(os.environ, "environment"), torch)]
-    parts: list[Settings] = []
+    read: list[tuple[Path | None, list[Settings]]] = []
     untold: list[NoRelease] = []
     for path in paths:
         try:
-            parts += read_bytes(sys.stdin.buffer.read(), "-") if str(path) == "-" else read_file(path)
+            if str(path) == "-":
+                read.append((None, read_bytes(sys.stdin.buffer.read(), "-")))
+                continue
+            file = launch_script_in(path) if path.is_dir() else path
+            read.append((file, read_file(file)))
         except NoRelease as error:
             untold.append(error)
         except Unreadable as error:
             raise UserError(str(error)) from error
-    if not parts:
+    if not read:
         raise UserError(str(untold[0]))
+    if all(is_pin(part) for _, found in read for part in found):
+        told = read[0][1][0]
+        raise UserError(
+            f"{told.place.file}: not a launch script, it tells the torch alone ({told.torch or 'not which'}): name it "
+            "beside one"
+        )
+    parts = settled(read)
     notes = tuple(one.note for one in untold)
     first, *others = [with_this_machine(part, torch) for part in joined(parts)]
     return [replace(first, notes=(*first.notes, *notes)), *others]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
+from rankandfile.cli.changes import print_diff, rewrite
 from rankandfile.cli.console import err
 from rankandfile.cli.errors import NO_HANG, UNDETERMINED, VERDICT, UserError
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import file_output, print_diff, rewrite, write_bytes
+from rankandfile.cli.output import file_output, write_bytes
 from rankandfile.cli.panels import FIX
 from rankandfile.pipeline import Options
 
@@ -56,7 +57,7 @@ def fix(
         ),
     ] = 1,
     output: Annotated[
-        Path | None, file_output("Write the diff to this file, and not to the terminal.")
+        Path | None, file_output("Write the diff to this file, and not to the terminal.", stream=True)
     ] = None,
 ) -> None:
     """The smallest change that fixes the hang, at the place where the ranks went different ways.

@@ -6,17 +6,18 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Exit, Option
 
+from rankandfile.cli.changes import print_diff, rewrite
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.linting.options import known_rule, known_since, lint_options
+from rankandfile.cli.linting.written import SUFFIXES, LintFormat, format_of_lint, written
 from rankandfile.cli.names import rule_names
-from rankandfile.cli.output import file_output, may_be_written, print_diff, rewrite, write_text
+from rankandfile.cli.output import file_output, may_be_written, write_text
 from rankandfile.cli.panels import FIX
 
 if TYPE_CHECKING:
@@ -35,14 +36,6 @@ EXAMPLES = (
 )
 CLEAN, FINDINGS = 0, 1
 """Exit statuses: nothing found, or an error or a warning."""
-
-
-class LintFormat(str, Enum):
-    text = "text"
-    json = "json"
-    sarif = "sarif"
-    github = "github"
-    junit = "junit"
 
 
 def lint(
@@ -97,14 +90,14 @@ def lint(
         Option("--explain", metavar="RULE", help="Print a rule's page.", autocompletion=rule_names),
     ] = None,
     format: Annotated[LintFormat, Option("--format", "-f", help="How to print it.")] = LintFormat.text,
-    output: Annotated[Path | None, file_output("Write to this file.")] = None,
+    output: Annotated[
+        Path | None, file_output(f"Write to this file. Its suffix tells the format: {SUFFIXES}.", stream=True)
+    ] = None,
 ) -> None:
     """Where can ranks go different ways around a collective? Training code is read, and nothing of it is run.
 
     Exit status: 0 nothing found, 1 errors or warnings, 2 usage.
     """
-    from importlib import import_module
-
     from msgspec.structs import replace
 
     from rankandfile.source.lint.run import lint as run
@@ -113,6 +106,7 @@ def lint(
     if explain is not None:
         out.file.write(_page(explain))
         return
+    format = format_of_lint(output, format)
     asked = paths or [Path()]
     for path in asked:
         if not path.exists():
@@ -143,9 +137,7 @@ def lint(
         _make(report, [path.resolve() for path in asked])
         # Where the rest stands now.
         report = run(asked, replace(options, known=known, changes=""))
-    form = "story" if verbose and format is LintFormat.text else format.value
-    text = import_module(f"rankandfile.render.lint.{form}").write(report) + "\n"
-    write_text(text, output)
+    write_text(written(report, format, verbose), output)
     raise Exit(_status(report))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rankandfile.cli.loading import Paths, diagnosing
-from rankandfile.cli.output import file_output
+from rankandfile.cli.output import page_output
 from rankandfile.cli.panels import SHARE
 from rankandfile.pipeline import Options
 
@@ -27,7 +27,7 @@ def report(
     paths: Paths,
     output: Annotated[
         Path,
-        file_output("The page to write."),
+        page_output("The page to write."),
     ] = Path("report.html"),
 ) -> None:
     """The verdict with its proof as one HTML page: the same as raf diagnose --report.

@@ -11,6 +11,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rankandfile.cli.typed.given_twice import told_once
+
 from .told import Parameter, parameters
 
 _WIDTH = 100
@@ -22,6 +24,19 @@ _LEFT = 22
 class HelpOfCommand(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_page(self, ctx))
+
+    def make_parser(self, ctx: Any) -> Any:
+        """One that looks at what came out: Click itself takes the last of several values."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def looked_at(args: list[str]) -> Any:
+            found = parse(args)
+            told_once(found[2])
+            return found
+
+        parser.parse_args = looked_at  # type: ignore[method-assign]
+        return parser
 
 
 class HelpOfGroup(TyperGroup):

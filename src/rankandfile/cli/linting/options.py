@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.settings import settings
 
+_MOST_LIKE = 3
+
 if TYPE_CHECKING:
     from rankandfile.model.lint import LintReport
     from rankandfile.source.lint.run import Options
@@ -39,10 +41,21 @@ def lint_options(
 def known_rule(word: str, rules: Collection[str]) -> None:
     """The user's error where no rule is of that word, with those that it is like."""
     if word not in rules:
-        near = [each for each in rules if word in each] or difflib.get_close_matches(word, rules)
-        raise UserError(
-            f"no rule '{word}'; {'perhaps' if near else 'there are'} {', '.join(near[:3] or rules)}"
+        near = _like(word, rules)
+        there = (
+            f"perhaps {', '.join(near)}?" if near else f"there are {len(rules)}, such as {next(iter(rules))}"
         )
+        raise UserError(f"no rule '{word}'; {there}")
+
+
+def _like(word: str, rules: Collection[str]) -> list[str]:
+    """Those that have it, or most of its words, in them; else those that are written much alike."""
+    asked = word.lower().replace("_", "-").strip("-")
+    having = [each for each in rules if asked in each]
+    parts = {part for part in asked.split("-") if len(part) > 2}
+    shared = sorted(rules, key=lambda each: -len(parts & set(each.split("-"))))
+    alike = [each for each in shared if len(parts & set(each.split("-"))) * 2 > len(parts)]
+    return (having or alike or difflib.get_close_matches(asked, rules, cutoff=0.5))[:_MOST_LIKE]
 
 
 def known_since(revision: str, paths: Sequence[Path], options: Options, now: LintReport) -> Iterator[str]:

@@ -14,9 +14,10 @@ from rankandfile.model.ledger import Note
 from rankandfile.model.settings import Place, Settings
 
 from . import torch_release
+from .distributed import is_distributed
 from .environment import read_dump
 from .manifest import read_manifest
-from .pins import NAMES, near, release_in
+from .pins import NAMES, release_in
 from .plain import MOST_BYTES, plain
 from .python_code import read_python
 from .shell import read_script
@@ -51,10 +52,6 @@ _STARTS_NOTHING = (
     ".html",
     ".ipynb",
     ".xml",
-)
-_DISTRIBUTED = re.compile(
-    r"torch|nccl|\bdist\b|process_group|environ|lightning|accelerate|deepspeed|transformers|\bray\b|megatron|train",
-    re.IGNORECASE,
 )
 _SHEBANG = re.compile(r"#!.*\b(python|\w*sh)")
 _MANIFEST = re.compile(r"^(apiVersion|kind|metadata|spec)\s*:", re.MULTILINE)
@@ -91,15 +88,16 @@ def kind_of(name: str, text: str) -> Kind:
     return Kind.SCRIPT
 
 
-def read_bytes(data: bytes, name: str) -> list[Settings]:
-    """The settings in a file: one for each kind of process it starts; none, where it starts none and says why."""
+def read_bytes(data: bytes, name: str, path: Path | None = None) -> list[Settings]:
+    """The settings in a file: one for each kind of process it starts; none, where it starts none and says why.
+    `path`: where it lies."""
     name = shown(name)
     text = plain(data)
     kind = kind_of(name, text)
     if kind is Kind.PIN:
         found = [_pin(text, name)]
     elif kind is Kind.PYTHON:
-        if not _DISTRIBUTED.search(text):
+        if not is_distributed(text, path):
             raise Unreadable(
                 f"{name}: not a program of a distributed job: it names neither torch nor what is built on it"
             )
@@ -152,13 +150,8 @@ def read_file(path: Path) -> list[Settings]:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        hint = ": name the launch scripts in it" if path.is_dir() else ""
-        raise Unreadable(f"{shown(str(path))}: {error.strerror or error}{hint}") from error
-    found = read_bytes(data, str(path))
-    release = None if any(one.torch_from for one in found) else near(path)
-    if release is None:
-        return found
-    return [msgspec.structs.replace(one, torch=release[0], torch_from=release[1]) for one in found]
+        raise Unreadable(f"{shown(str(path))}: {error.strerror or error}") from error
+    return read_bytes(data, str(path), path)
 
 
 def joined(parts: Sequence[Settings]) -> list[Settings]:

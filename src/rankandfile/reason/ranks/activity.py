@@ -47,6 +47,8 @@ _NATIVE = re.compile(
     r"\.so[.\d]*$|\.(?:c|cc|cpp|cxx|c\+\+|cu|hip|h|hh|hpp|hxx|S|rs|[fF](?:\d\d|or|tn)?)$|^\?*$|^<gc>$"
     r"|(?:^|[/\\])(?:lib)?python3?[.\d]*$|^\[?(?:vdso|vsyscall)\]?$"
 )
+#: A line of a file, in no function of it.
+_NO_FUNCTION = " ← <module>"
 _TAKES = re.compile(
     r"dump_traceback\w*|dump_(all_)?(stacks?|threads)|_?dump_(fr|nccl)_trace\w*|(print|format|extract)_stack"
 )
@@ -78,7 +80,7 @@ def classify(stack: Stack, code: str | None = None) -> Doing | None:
         op=called or short_function(frames[index].function),
         function=short_function(frames[site].function),
         at=at(frames[site]),
-    )
+    ).replace(_NO_FUNCTION, "")
     return Doing(
         activity=activity,
         within=within.activity if within is not None else None,

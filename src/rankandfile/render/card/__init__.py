@@ -19,14 +19,16 @@ from rankandfile.render.words import UNICODE, Signs
 
 from . import brief, strip, what_happened, what_to_do
 from .asked import Asked
-from .sheet import ALL, ROOMS, Part, Sheet
+from .sheet import ALL, ROOMS, Part, Sheet, WholeLine
 
 WIDTH = 100
 _LABEL, _WIDE_LABEL = 7, 8
 #: More lines than these nobody reads in ten seconds, wherever there is room for them.
 _AT_ONCE = 16
-#: What is left out of a window that is too low for all of it: who did what, and what to do, stay.
-_LEAST = ("lint", "proof", "don't", "more", "why", "stands", "also")
+#: What is left out of a window that is too low for all of it: who did what, what to do, and that there is more, stay.
+_LEAST = ("lint", "proof", "don't", "why", "stands", "also", "more")
+#: So many of them go also where the window is only too narrow to say all of it in a few lines.
+_LEAST_OF_NARROW = 2
 
 _BOLD = Style(bold=True)
 
@@ -50,7 +52,8 @@ def card(
         if high <= _AT_ONCE and (height is None or high < height):
             break
     for left_out in range(len(_LEAST)):
-        if height is None or high < height:
+        few = high <= _AT_ONCE or left_out >= _LEAST_OF_NARROW
+        if few and (height is None or high < height):
             break
         found = _brief(sheet, width, _LEAST[: left_out + 1])
         high = _height(found, width)
@@ -59,7 +62,9 @@ def card(
 
 def _height(found: RenderableType, width: int) -> int:
     measure = Console(width=width, color_system=None, legacy_windows=False)
-    return len(measure.render_lines(found, pad=False))
+    lines = Segment.split_lines(measure.render(found))
+    # A command that is not broken is, by the terminal.
+    return sum(max(1, -(-Segment.get_line_length(line) // width)) for line in lines)
 
 
 def _brief(sheet: Sheet, width: int, without: Sequence[str] = ()) -> RenderableType:
@@ -89,8 +94,16 @@ class _Rows(Struct, frozen=True):
         margin = self.label_width + 1
         beside = options.update(width=max(1, options.max_width - margin), overflow="fold")
         for label, found in self.parts:
-            lines = (line for one in found for line in console.render_lines(one, beside, pad=False))
-            for number, line in enumerate(lines):
-                yield Segment((label if number == 0 else "").ljust(margin), _BOLD)
-                yield from line
-                yield Segment.line()
+            head = label
+            for one in found:
+                long = isinstance(one, WholeLine) and len(one.plain) > beside.max_width
+                lines = (
+                    [[*one.render(console)]]
+                    if isinstance(one, WholeLine)
+                    else console.render_lines(one, beside, pad=False)
+                )
+                for line in lines:
+                    yield Segment("" if long else head.ljust(margin), _BOLD)
+                    yield from line
+                    yield Segment.line()
+                    head = ""

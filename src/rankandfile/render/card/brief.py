@@ -7,23 +7,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from rankandfile.model.diagnosis import BY_HAND, SURE, Alternative, Remedy, Verdict
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
 from rankandfile.render.headline import cause_beside, headline, place, sure
+from rankandfile.render.long_lists import foldable, said_group
 from rankandfile.render.words import (
     base_name,
     cause_words,
     counted,
     job_size,
     place_text,
-    said_ranks,
 )
 
 from . import circle, positions, strip
-from .sheet import Part, Sheet
+from .sheet import Lines, Part, Sheet
 
 _STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
 #: A dump that was set aside, as it is of another run.
@@ -82,7 +81,7 @@ def parts(sheet: Sheet) -> Iterator[Part]:
     verdict = sheet.verdict
     if strip.tells(verdict):
         yield "calls", _strip(sheet)
-        if said := strip.branch(verdict):
+        if said := strip.branch(verdict, sheet.diagnosis.job.world_size, sheet.signs):
             yield strip.kind_of_line(verdict), [sheet.cut(said, 2)]
     else:
         yield "", [_told(sheet)]
@@ -102,17 +101,14 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
     lost = not divergence.exact and bool(sheet.diagnosis.job.calls)
     bound = ", here or earlier: older calls are lost" if lost else ""
     place = f", {divergence.place}" if divergence.place and not sheet.room.tight else ""
-    shown = list(strip.lines(sheet.verdict))
+    shown = list(strip.lines(sheet.verdict, world, sheet.signs))
     few = shown[: sheet.room.cohorts]
-    rows = Table.grid(padding=(0, 1, 0, 0))
-    rows.add_column(overflow="fold", max_width=max(10, sheet.width // 3))
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold", ratio=1)
+    rows = sheet.who_did_what()
     for one in few:
         style = "bold" if one.odd else ""
-        who = sheet.text(said_ranks(one.ranks, world, sheet.signs), one.host, style=style)
+        who = sheet.text(foldable(f"{one.who}{one.host}", sheet.left), style=style)
         rows.add_row(who, sheet.signs.then, sheet.text(one.did, style=style))
-    where = sheet.text(f"group {divergence.group}{number}{place}{bound}", style="dim")
+    where = sheet.text(f"group {said_group(divergence.group)}{number}{place}{bound}", style="dim")
     return [where, rows, *sheet.more(len(shown) - len(few), "cohort", where=": -v")]
 
 
@@ -141,8 +137,10 @@ def _why(sheet: Sheet) -> Iterator[Part]:
         yield "why", [sheet.cut(why if said == why else f"the condition {said}", 4 if where.because else 2)]
     if where and where.flagged_before:
         flagged = where.flagged_before
-        place = place_text(base_name(flagged.file), flagged.line)
-        yield "lint", [sheet.text(f"flagged by raf lint at {place}: {flagged.rule}")]
+        at = place_text(base_name(flagged.file), flagged.line)
+        # The headline has the place.
+        at = "" if place(sheet.verdict).partition(" ")[0] == at else f" at {at}"
+        yield "lint", [sheet.text(f"flagged by raf lint{at}: {flagged.rule}")]
 
 
 def _advice(sheet: Sheet) -> Iterator[Part]:
@@ -159,14 +157,15 @@ def _advice(sheet: Sheet) -> Iterator[Part]:
     if verdict.anti_advice:
         yield (
             "don't",
-            [sheet.text(_without_do_not(line)) for line in verdict.anti_advice[: sheet.room.advice]],
+            [sheet.text(_not_to_do(sheet, line)) for line in verdict.anti_advice[: sheet.room.advice]],
         )
 
 
 def _next(sheet: Sheet) -> Iterator[Part]:
     """The one thing that would tell."""
+    lines = sheet.room.next
     for one in sheet.verdict.missing_evidence[:1]:
-        yield "next", [sheet.cut(f"{one.what}: {one.how}", 3)]
+        yield "next", [sheet.cut(f"{one.what}: {one.how}", lines)]
         return
     for other in sheet.verdict.alternatives[:1]:
         if other.decided_by and other.cause != "undetermined":
@@ -176,10 +175,10 @@ def _next(sheet: Sheet) -> Iterator[Part]:
                 else f"to exclude {cause_words(other.cause)}"
             )
             words = f"{whom}: look at {other.decided_by.rstrip('.')}"
-            yield "next", [sheet.cut(words, 3)]
+            yield "next", [sheet.cut(words, lines)]
             return
     for probe in sheet.verdict.probes[:1]:
-        yield "next", [sheet.cut(f"{probe.title}: {probe.text}", 3)]
+        yield "next", [sheet.cut(f"{probe.title}: {probe.text}", lines)]
 
 
 def _remedy(sheet: Sheet, remedy: Remedy) -> str:
@@ -213,20 +212,26 @@ def _sentences(sheet: Sheet, said: str, others: Sequence[str], lines: int) -> tu
     return said, True
 
 
-def _patch(sheet: Sheet) -> Iterator[Text]:
+def _patch(sheet: Sheet) -> Iterator[RenderableType]:
     if any(one.diff for one in sheet.verdict.remedies):
-        patch, *probe = sheet.side_by_side(
-            sheet.typed("the patch", lambda asked: asked.fix), "to confirm it first: add --probe"
-        )
-        yield patch
+        # On a line of its own it says what it is for.
+        patch = sheet.typed("the patch", sheet.asked.fix)[-1:]
+        probe: Lines = [sheet.text("to confirm it first: add --probe", style="dim")]
+        beside = sheet.side_by_side(patch, probe)
         # Beside it, or where there is room enough.
-        yield from probe if sheet.room.advice > 1 else ()
+        yield from beside if len(beside) == 1 or sheet.room.advice > 1 else patch
 
 
 def _without_do_not(line: str) -> str:
     """The label has said it already."""
     rest = line.removeprefix("Do not ")
     return rest[:1].lower() + rest[1:] if rest != line and not rest[:2].isupper() else line
+
+
+def _not_to_do(sheet: Sheet, line: str) -> str:
+    said = _without_do_not(line)
+    # Why is told by -v, where it would take a line more.
+    return said.partition(": ")[0] if sheet.room.narrow and not sheet.fits(said, 1) else said
 
 
 def _rest(sheet: Sheet) -> Iterator[Part]:
@@ -259,9 +264,26 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
         ids = " ".join(verdict.evidence[:_MOST_PROOFS])
         left = len(verdict.evidence) - _MOST_PROOFS
         more = f" and {left} more" if left > 0 else ""
-        yield "proof", [sheet.text(sheet.typed(f"{ids}{more}", lambda asked: asked.proofs), style="dim")]
+        yield "proof", _in_few_words(sheet, f"{ids}{more}", sheet.asked.proofs, "-v")
     more = "-v" if sheet.room.tight else _more(sheet)
-    yield "more", sheet.side_by_side(more, sheet.typed("the page", lambda asked: asked.to_page))
+    page = _in_few_words(sheet, "the page", sheet.asked.to_page, "add -o page.html")
+    yield "more", sheet.side_by_side([sheet.text(more, style="dim")] if more else [], page)
+
+
+def _in_few_words(sheet: Sheet, before: str, command: str, instead: str) -> Lines:
+    """The command; where lines are scarce and it needs one of its own, `instead`: options to add to what was typed."""
+    found = sheet.typed(before, command)
+    scarce = sheet.room.tight and len(found) > 1 and not (sheet.asked.page and command == sheet.asked.page)
+    return [sheet.text(f"{before}: {instead}", style="dim")] if scarce else found
+
+
+def _other_remedies(others: Sequence[Remedy]) -> Iterator[str]:
+    """Those that `raf fix` can make apart from those that are to be made by hand."""
+    patches = sum(bool(one.diff) for one in others)
+    if patches:
+        yield counted(patches, "other patch", "other patches")
+    if by_hand := len(others) - patches:
+        yield counted(by_hand, "other remedy to make by hand", "other remedies to make by hand")
 
 
 def _more(sheet: Sheet) -> str:
@@ -271,11 +293,7 @@ def _more(sheet: Sheet) -> str:
     held = [
         *(["the code"] if verdict.excerpts else []),
         *(["who waits for whom"] if verdict.waits else []),
-        *(
-            [counted(len(verdict.remedies) - 1, "other remedy", "other remedies")]
-            if len(verdict.remedies) > 1
-            else []
-        ),
+        *_other_remedies(verdict.remedies[1:]),
         *([counted(notes, "note", "notes") + " on what was read"] if notes else []),
     ]
     return f"-v: {', '.join(held)}" if held else ""

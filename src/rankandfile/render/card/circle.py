@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rich.console import RenderableType
-from rich.table import Table
 
 from rankandfile.model.diagnosis import Verdict, Wait
 from rankandfile.model.ranks import format_ranks, parse_ranks
-from rankandfile.render.words import base_name, place_text, said_ranks, waiters
+from rankandfile.render.long_lists import foldable, said_group, said_ranks
+from rankandfile.render.words import base_name, place_text, waiters
 
 from . import strip
 from .sheet import Sheet
@@ -33,15 +33,12 @@ def rows(verdict: Verdict, sheet: Sheet) -> list[RenderableType]:
     found, world = _line_by_line(verdict), sheet.diagnosis.job.world_size
     if not found:
         return []
-    shown = Table.grid(padding=(0, 1, 0, 0))
-    shown.add_column(overflow="fold", max_width=max(10, sheet.width // 3))
-    shown.add_column(no_wrap=True)
-    shown.add_column(overflow="fold", ratio=1)
+    shown = sheet.who_did_what()
     few = found[: sheet.room.cohorts]
     for one in few:
         whom = said_ranks(one.waits_for, world, sheet.signs)
         waits = "waits" if one.ranks.isdigit() else "wait"
-        who = sheet.text(said_ranks(one.ranks, world, sheet.signs))
+        who = sheet.text(foldable(said_ranks(one.ranks, world, sheet.signs), sheet.left))
         shown.add_row(who, sheet.signs.then, sheet.text(f"{waits} for {whom}: {one.call}"))
     return [shown, *sheet.more(len(found) - len(few), "wait", where=": -v")]
 
@@ -83,4 +80,4 @@ def _call(verdict: Verdict, wait: Wait, who: set[int]) -> str:
         same = call is not None and (call.op, call.seq) == (wait.op, wait.seq)
         if call is not None and call.file and same and who & set(parse_ranks(cohort.ranks)):
             place = f", {place_text(base_name(call.file), call.line)}"
-    return f"{wait.op or 'call'}{number} of {wait.group}{place}"
+    return f"{wait.op or 'call'}{number} of {said_group(wait.group)}{place}"

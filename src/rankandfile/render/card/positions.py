@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from rankandfile.model.diagnosis import Standing
 from rankandfile.model.ranks import parse_ranks
-from rankandfile.render.words import said_ranks, standing_text
+from rankandfile.render.long_lists import foldable, said_ranks
+from rankandfile.render.words import standing_text
 
 from .sheet import Part, Sheet
 
@@ -16,7 +17,8 @@ _CALL = re.compile(
     r"in (?:the )?(?P<op>\w+)(?: \(group (?P<its>[^,]+?)(?: \[[^]]*\])?, seq | #)(?P<seq>\d+)(?: of (?P<group>\S+))?"
 )
 _RANKS = re.compile(r"\b[Rr]anks? (?P<ranks>\d[\d-]*(?:(?:, | and |,)\d[\d-]*)*)")
-_MOST_STANDINGS = 6
+#: As a sentence says it.
+_LONG_CALL = re.compile(r"in the (?P<op>\w+)(?: at(?P<place> \S+))? \(group [^()]*, seq (?P<seq>\d+)\)")
 
 
 def parts(sheet: Sheet) -> Iterator[Part]:
@@ -24,12 +26,20 @@ def parts(sheet: Sheet) -> Iterator[Part]:
     nobody is to blame for sure."""
     world = sheet.diagnosis.job.world_size
     where = [one for one in sheet.diagnosis.standings if not _said(one, sheet.verdict.sentence)]
-    lines = [
-        sheet.cut(f"{_who(one.ranks, world, sheet)} {sheet.signs.then} {standing_text(one)}", 2)
-        for one in where[:_MOST_STANDINGS]
-    ]
-    if lines:
-        yield "stands", [*lines, *sheet.more(len(where) - _MOST_STANDINGS, "place", where=": -v")]
+    few = where[: sheet.room.standings]
+    rows = sheet.who_did_what()
+    names = [_who(one.ranks, world, sheet) for one in few]
+    right = sheet.width - min(sheet.left, max(map(len, names), default=0)) - 3
+    for name, one in zip(names, few, strict=True):
+        did = sheet.cut(_shorter(sheet.spoken(standing_text(one)), sheet), 2, width=right)
+        rows.add_row(sheet.text(foldable(name, sheet.left)), sheet.signs.then, did)
+    if few:
+        yield "stands", [rows, *sheet.more(len(where) - len(few), "place", where=": -v")]
+
+
+def _shorter(did: str, sheet: Sheet) -> str:
+    """``wait in all_reduce #12 train.py:3``, where lines are scarce: which group that is of, -v tells."""
+    return _LONG_CALL.sub(r"in \g<op> #\g<seq>\g<place>", did) if sheet.room.narrow else did
 
 
 def _said(one: Standing, sentence: str) -> bool:

@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.render.long_lists import LISTED, said_ranks
 from rankandfile.render.places import seen_to_take
 from rankandfile.render.words import (
+    Signs,
     alike_culprits,
     base_name,
     call_text,
     came_to,
     place_text,
     plain,
-    said_ranks,
 )
 
 _TESTS = ("if ", "elif ", "while ")
@@ -37,7 +38,7 @@ _INSIDE = re.compile(r"\b(?:and|or|if)\b|\s(?:[=!]=|[<>]=?|is|in)\s")
 
 
 class Line(NamedTuple):
-    ranks: str
+    who: str
     did: str
     host: str = ""
     odd: bool = False
@@ -60,7 +61,7 @@ def tells(verdict: Verdict) -> bool:
     )
 
 
-def lines(verdict: Verdict) -> Iterator[Line]:
+def lines(verdict: Verdict, world: int | None, signs: Signs) -> Iterator[Line]:
     assert verdict.divergence is not None
     named = _named(verdict)
     cohorts = [(set(parse_ranks(one.ranks)), one) for one in verdict.divergence.cohorts]
@@ -68,15 +69,20 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     for ranks, host, doing in alike_culprits(verdict):
         first = parse_ranks(ranks)[0]
         own = next((one for members, one in cohorts if first in members), None)
-        yield Line(ranks, _odd(verdict, own, doing), f" on {host}" if host else "", odd=True)
+        yield Line(
+            said_ranks(ranks, world, signs),
+            _odd(verdict, own, doing),
+            f" on {host}" if host else "",
+            odd=True,
+        )
     for members, one in cohorts:
         if left := sorted(members - named):
             told |= members
-            yield Line(format_ranks(left), _came(verdict, one, set(left)))
-    yield from _of_the_rest(verdict, told)
+            yield Line(said_ranks(format_ranks(left), world, signs), _came(verdict, one, set(left)))
+    yield from _of_the_rest(verdict, told, world, signs)
 
 
-def _of_the_rest(verdict: Verdict, told: set[int]) -> Iterator[Line]:
+def _of_the_rest(verdict: Verdict, told: set[int], world: int | None, signs: Signs) -> Iterator[Line]:
     """Those of whom no cohort tells, by the waits alone: whoever else waits, and whoever is waited for."""
     waiting, awaited = set[int](), dict[int, str]()
     for one in verdict.waits:
@@ -85,10 +91,18 @@ def _of_the_rest(verdict: Verdict, told: set[int]) -> Iterator[Line]:
         for rank in () if one.unseen else parse_ranks(one.waits_for):
             awaited.setdefault(rank, number)
     if rest := sorted((set(parse_ranks(verdict.victims)) | waiting) - told):
-        yield Line(format_ranks(rest), f"{'waits' if len(rest) == 1 else 'wait'} as well")
+        who = _others(rest, told, world) or said_ranks(format_ranks(rest), world, signs)
+        yield Line(who, f"{'waits' if len(rest) == 1 else 'wait'} as well")
     for number in dict.fromkeys(awaited.values()):
         if left := sorted({rank for rank in awaited if awaited[rank] == number} - told - waiting):
-            yield Line(format_ranks(left), f"never came to {number}")
+            yield Line(said_ranks(format_ranks(left), world, signs), f"never came to {number}")
+
+
+def _others(rest: list[int], told: set[int], world: int | None) -> str:
+    """Of a long list that is all who are left, so much; else empty."""
+    if len(format_ranks(rest)) <= LISTED or {*rest, *told} != {*range(world or 0)}:
+        return ""
+    return f"the other {len(rest):,} ranks"
 
 
 def _came(verdict: Verdict, cohort: Cohort, ranks: set[int]) -> str:
@@ -122,8 +136,8 @@ def _odd(verdict: Verdict, cohort: Cohort | None, doing: str) -> str:
     return said if call.detail and call.detail in doing else f"{said}: {doing}"
 
 
-def branch(verdict: Verdict) -> str:
-    """The condition, and who went which way at it, as far as that was seen."""
+def branch(verdict: Verdict, world: int | None, signs: Signs) -> str:
+    """The condition, and who went which way at it, as far as that was seen; who is to blame went another way."""
     where = verdict.location
     if where is None or not where.condition:
         return ""
@@ -131,13 +145,16 @@ def branch(verdict: Verdict) -> str:
     seen = seen_to_take(verdict)
     if not seen or not is_test(condition):
         return condition
-    ways = {one.truth: said_ranks(one.ranks) for one in seen}
+    ways = {one.truth: said_ranks(one.ranks, world, signs) for one in seen}
+    others = _named(verdict).difference(*(parse_ranks(one.ranks) for one in seen))
+    apart = said_ranks(format_ranks(others), world, signs) if others and len(ways) == 1 else ""
+    apart = f"; {apart} went another way" if apart else ""
     part = next((one.part for one in seen if one.part), None)
     if part is not None:
         told = [f"{str(truth).lower()} on {ways[truth]}" for truth in sorted(ways, reverse=True)]
-        return f"{condition}  {plain(part)} is {', '.join(told)}"
+        return f"{condition}  {plain(part)} is {', '.join(told)}{apart}"
     told = [f"{'' if truth else 'not '}taken by {ways[truth]}" for truth in sorted(ways, reverse=True)]
-    return f"{condition}  {', '.join(told)}"
+    return f"{condition}  {', '.join(told)}{apart}"
 
 
 def kind_of_line(verdict: Verdict) -> str:

@@ -9,6 +9,7 @@ from rich.text import Text
 from rankandfile.model.claims import of_group
 from rankandfile.model.diagnosis import Divergence, Location, Wait
 from rankandfile.model.ranks import parse_ranks
+from rankandfile.render.long_lists import said_group
 from rankandfile.render.source import draw, shortened, stands_at
 from rankandfile.render.words import (
     alike_culprits,
@@ -40,7 +41,7 @@ def _standings(sheet: Sheet) -> Iterator[Part]:
     """Where everybody is, the odd ones first: what there is to go on with where nobody is to blame for sure."""
     where = sheet.diagnosis.standings
     lines = [
-        sheet.cut(f"{sheet.ranks(one.ranks)} {sheet.signs.then} {standing_text(one)}", 2)
+        sheet.cut(f"{sheet.ranks(one.ranks)} {sheet.signs.then} {sheet.spoken(standing_text(one))}", 2)
         for one in where[:_MOST_STANDINGS]
     ]
     if lines:
@@ -106,7 +107,7 @@ def _diverged(sheet: Sheet, divergence: Divergence) -> list[Text]:
     lost = not divergence.exact and bool(sheet.diagnosis.job.calls)
     bound = ", here or earlier: older calls are lost" if lost else ""
     place = f", {divergence.place}" if divergence.place else ""
-    lines = [sheet.text(f"group {divergence.group}{number}{place}{bound}")]
+    lines = [sheet.text(f"group {said_group(divergence.group)}{number}{place}{bound}")]
     shown = divergence.cohorts[: sheet.room.cohorts]
     names = [sheet.ranks(cohort.ranks) for cohort in shown]
     widest = max((len(name) for name in names), default=0)
@@ -123,7 +124,7 @@ def _waits(sheet: Sheet) -> list[Text]:
 
 def _wait(sheet: Sheet, wait: Wait) -> str:
     number = "" if wait.seq is None else f" #{wait.seq}"
-    call = f"in {wait.op or 'call'}{number}{of_group(wait.group)}"
+    call = sheet.spoken(f"in {wait.op or 'call'}{number}{of_group(wait.group)}")
     waiting = waiters(wait)
     who = sheet.ranks(waiting or wait.ranks)
     if not wait.waits_for:

@@ -20,6 +20,10 @@ _WIDE = 100
 """Columns of a terminal from which on the ranks' pane has room for what they do."""
 
 
+_CALLS = ("state", "call", "place", "group", "sizes")
+"""The first three are seen in a narrow window; to the others it goes to the right."""
+
+
 class Explorer(App[None]):
     TITLE = "Rank & File"
     ENABLE_COMMAND_PALETTE = False
@@ -32,6 +36,12 @@ class Explorer(App[None]):
     #panes > *, #right > * { border: round $foreground 40%; border-title-color: $foreground; }
     #right { border: none; }
     #panes > *:focus, #right > *:focus { border: round $accent; }
+    .narrow #panes { layout: grid; grid-size: 2 2; grid-columns: 18 1fr; grid-rows: 4fr 5fr; }
+    .narrow #ranks { row-span: 2; width: 100%; }
+    .narrow #right { layout: horizontal; }
+    .narrow #stack, .narrow #source { height: 1fr; }
+    .narrow #stack { width: 2fr; }
+    .narrow #source { width: 3fr; }
     #stack-text, #source-text { width: auto; }
     #stack { height: 2fr; }
     #source { height: 3fr; }
@@ -84,7 +94,8 @@ class Explorer(App[None]):
             ranks.add_row(*cells[: len(columns)])
         left_out = f", {self.left_out:,} more not shown" if self.left_out else ""
         ranks.border_title = f"ranks{left_out}"
-        calls.add_columns("state", "call", "place", "group", "sizes")
+        calls.add_columns(*_CALLS)
+        self.set_class(self.size.width < _WIDE, "narrow")
         self.query_one("#stack").border_title = "stack"
         ranks.focus()
         if self.rows:
@@ -127,6 +138,9 @@ class Explorer(App[None]):
             cells = (panes.state(call), call.name, call.site, call.group, call.sizes)
             table.add_row(*(Text(plain(cell), style=style) for cell in cells))
         table.border_title = f"calls of rank {rank.rank}" if rank else "calls"
+        # Where the ranks' pane has no room for it.
+        narrow = self.size.width < _WIDE
+        table.border_subtitle = plain(rank.doing).replace("[", "\\[") if rank and narrow else ""
         marks = [row for row in (panes.diverged(self.calls), panes.unfinished(self.calls)) if row is not None]
         # Of a rank that waits in no call and did not come to the divergence, its host tells more than its last call.
         missed = bool(marks) and self.calls[marks[0]].made_by is not None
@@ -147,10 +161,8 @@ class Explorer(App[None]):
         self.query_one("#stack-text", Static).update(panes.stack(lines))
         if host:
             # The innermost frame that can be read: what it called is torch's, more often than not.
-            places = [panes.place([line]) for line in lines]
-            self._show_source(
-                *next((one for one in places if self.contents.source(*one)), panes.place(lines))
-            )
+            places = panes.own_places(lines)
+            self._show_source(*next((one for one in places if self.contents.source(*one)), places[0]))
         else:
             self._show_source(call.file, call.line) if call else self._show_source("", 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rich.text import Text
@@ -14,6 +15,7 @@ from .rows import NEVER_MADE, CallRow, RankRow
 
 _MOST_OF_SENTENCE = 600
 _PATH_PARTS = 2
+_INSTALLED = re.compile(r"[/\\](?:(?:site|dist)-packages|python3\.\d+)[/\\]|^<")
 _DONE = ("completed", "ended", NEVER_MADE)
 
 
@@ -86,6 +88,12 @@ def place(lines: list[str]) -> tuple[str, int]:
         return "", 0
     file, _, number = lines[0].rpartition("  ")[2].rpartition(":")
     return (file, int(number)) if number.isdigit() else ("", 0)
+
+
+def own_places(lines: list[str]) -> list[tuple[str, int]]:
+    """Of the frames, innermost first: the program's own before those of torch and Python, in which it only waits."""
+    places = [place([line]) for line in lines]
+    return sorted(places, key=lambda one: not one[0] or bool(_INSTALLED.search(one[0]))) or [("", 0)]
 
 
 def diverged(calls: Sequence[CallRow]) -> int | None:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from rankandfile import __version__
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Diagnosis, Verdict
+from rankandfile.model.diagnosis import SURE, Diagnosis, Verdict
 from rankandfile.model.ledger import Note
 from rankandfile.render.places import InTree, Spot, cohort_spots, main_spot, nowhere
 from rankandfile.render.words import cause_words, culprit_ranks, plain
@@ -155,7 +155,7 @@ def _properties(verdict: Verdict, diagnosis: Diagnosis) -> Json:
     return {
         "tags": [verdict.family],
         "cause": cause_words(verdict.cause),
-        "confidence": verdict.confidence,
+        "confidence": SURE[verdict.confidence],
         "culprits": culprit_ranks(verdict),
         "victims": verdict.victims,
         "remedies": [f"{remedy.title}: {remedy.text}" for remedy in verdict.remedies],

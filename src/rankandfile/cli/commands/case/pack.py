@@ -11,7 +11,7 @@ from typer import Option
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.loading import Paths, load_case, loading
-from rankandfile.cli.output import file_output
+from rankandfile.cli.output import file_output, of_suffix
 from rankandfile.pipeline import Options
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ def _check(
         raise UserError("--hide needs --redact")
     if dry_run and not redact:
         raise UserError("--dry-run shows what --redact would replace: add --redact")
+    if output is not None:
+        of_suffix(output, dict.fromkeys((".zip", ""), "zip"), ".zip", name_it="")
     if output is not None and output.exists() and not force and not dry_run:
         raise UserError(f"{output}: exists; use --force to replace it")
 

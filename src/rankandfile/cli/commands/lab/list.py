@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from rankandfile.cli.console import out
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.names import cause_names
 from rankandfile.cli.output import Format, FormatOption, OutputOption, emit, format_of_table
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 ORDER = 10
 EXAMPLES = ("raf lab list", "raf lab list --cause order_inversion", "raf lab list --format json")
+
+
+_WIDE, _NARROW = 80, ["name", "title"]
+"""In a narrower window the title would have no room beside all columns."""
 
 
 def list_(
@@ -45,8 +50,9 @@ def list_(
         if cause not in causes:
             raise UserError(f"no scenario of cause '{cause}'; there are: {', '.join(causes)}")
         frame = frame.filter(pl.col("cause") == cause)
-    needed = frame["needs"].str.len_chars().sum() > 0
-    emit(frame, format, output, brief=columns if needed else columns[:-1], what="scenarios")
+    if not frame["needs"].str.len_chars().sum():
+        columns.remove("needs")
+    emit(frame, format, output, brief=columns if out.width >= _WIDE else _NARROW, what="scenarios")
 
 
 def _ranks(scenario: Scenario) -> int:

@@ -36,7 +36,8 @@ def ring(
     format: FormatOption = Format.text,
     output: OutputOption = None,
 ) -> None:
-    """The recorder's rings: calls, steps, decisions and CUDA graphs in their order, and where histories part."""
+    """The recorder's rings: calls, steps, decisions and CUDA graphs in their order, and where histories begin to
+    differ."""
     format = format_of_table(output, format)
     from rankandfile.evidence.files.links import Links
     from rankandfile.evidence.ring.journal import history_divergences, read
@@ -76,7 +77,7 @@ def ring(
                 f"rank {rank} {row.text} at {row.site}" for rank, row in (divergence.one, divergence.other)
             ]
             out.print(
-                f"group {divergence.group}: the histories part at seq {divergence.seq}: {'; '.join(sides)}"
+                f"group {divergence.group}: the histories differ from seq {divergence.seq} on: {'; '.join(sides)}"
             )
 
 

@@ -13,7 +13,7 @@ from rankandfile.cli.console import err
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.filters import RankOption, ranks_called
 from rankandfile.cli.loading import Paths, diagnosed, diagnosing
-from rankandfile.cli.output import Format, FormatOption, LimitOption, emit, file_output
+from rankandfile.cli.output import Format, FormatOption, LimitOption, emit, file_output, of_suffix
 from rankandfile.cli.progress import working
 from rankandfile.pipeline import Options
 
@@ -30,7 +30,13 @@ EXAMPLES = (
 
 #: Of each rank, in the table: enough for a screen.
 _AROUND_IN_TEXT = 8
-_SUFFIXES = ".pftrace or .perfetto-trace for Perfetto, .json for Chrome, each also with .gz"
+_TRACES = ".pftrace or .perfetto-trace for Perfetto, .json for Chrome, each also with .gz"
+_TABLE_OF = {
+    ".csv": Format.csv,
+    ".parquet": Format.parquet,
+    **dict.fromkeys((".tsv", ".tab", ".txt"), Format.text),
+}
+_TABLES = ".csv, .parquet, .tsv or .txt for the table"
 
 
 @diagnosing
@@ -51,7 +57,9 @@ def timeline(
     format: FormatOption = Format.text,
     output: Annotated[
         Path | None,
-        file_output(f"Write a trace: {_SUFFIXES}."),
+        file_output(
+            f"Write it to this file. Its suffix tells the format: {_TRACES}; {_TABLES}.", stream=True
+        ),
     ] = None,
 ) -> None:
     """What happened when: calls around the divergence, ranks that did the same in one row, or a trace to zoom into.
@@ -60,8 +68,7 @@ def timeline(
     collective, and the divergence as a mark. Of a job of more than 64 ranks it has the culprits and some ranks of each
     cohort, unless --rank or --all says more. Clocks of different hosts are taken as they are.
     """
-    if output is not None:
-        _kind(output)
+    table = _format_of_table(output, format)
     result = diagnosed(paths, options)
     case, facts = result.case, result.facts
     from rankandfile.render.timeline import AROUND, cohort_table
@@ -70,7 +77,7 @@ def timeline(
     chosen = ranks_called(case, rank) if rank is not None else None
     if everything and chosen is None:
         chosen = case.calls["rank"].unique().to_list()
-    usual = _AROUND_IN_TEXT if output is None else AROUND
+    usual = AROUND if table is None else _AROUND_IN_TEXT
     found = make(
         case,
         result.diagnosis,
@@ -78,8 +85,8 @@ def timeline(
         ranks=chosen,
         around=None if everything else around or usual,
     )
-    if output is None:
-        emit(cohort_table(found), format, None, limit=limit, what="rows")
+    if table is not None or output is None:
+        emit(cohort_table(found), table or format, output, limit=limit, what="rows")
         return
     if not found.slices.height:
         raise UserError("no call was recorded: there is nothing to draw")
@@ -91,13 +98,22 @@ def timeline(
         err.print(f"{found.left_out:,} ranks not drawn: choose with --rank, or use --all", style="dim")
 
 
+def _format_of_table(output: Path | None, asked: Format) -> Format | None:
+    """None: a trace. Before anything is read: raises `UserError` for a suffix that names neither."""
+    if asked is not Format.text or output is None:
+        return asked
+    if _kind(output):
+        return None
+    # A Chrome trace is JSON, and was so first: the table as JSON is asked for.
+    return of_suffix(output, _TABLE_OF, f"{_TRACES}; {_TABLES}")
+
+
 def _kind(path: Path) -> str:
+    """Of a trace; empty where the name is none of one."""
     name = path.name.lower().removesuffix(".gz")
     if name.endswith((".pftrace", ".perfetto-trace")):
         return "perfetto"
-    if name.endswith(".json"):
-        return "chrome"
-    raise UserError(f"-o {path}: the name must end in {_SUFFIXES}")
+    return "chrome" if name.endswith(".json") else ""
 
 
 def _write(found: Timeline, path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.document import perhaps
-from rankandfile.reason.ranks.activity import at
+from rankandfile.reason.ranks.activity import CodePlace, at
 from rankandfile.reason.ranks.from_logs.watchdog_reports import DEFAULT
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
@@ -72,8 +72,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         return None
     devices = all(cohort.stand.activity == "cuda_sync" for cohort in (*parted.usual, *parted.odd))
     left = left_at(parted)
-    off = "on another path than the others" + (f" from {at(left)} on" if left is not None else "")
-    doing = {r: f"{cohort.stand.phrase}, {off}" for cohort in parted.odd for r in cohort.ranks}
+    doing = {r: _elsewhere(cohort.stand.phrase, left) for cohort in parted.odd for r in cohort.ranks}
     # Who waits for a message of the next round has been past the call of this one.
     left_out = sure and _further_on(parted.usual[0], parted.odd)
     at_a_line = parted.usual[0] if left_out else parted.odd[0]
@@ -103,6 +102,12 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
             ),
         ),
     )
+
+
+def _elsewhere(phrase: str, left: CodePlace | None) -> str:
+    """With the line from which on it went there, where it is not the one at which it stands."""
+    since = "" if left is None or phrase.endswith(at(left)) else f" from {at(left)} on"
+    return f"{phrase}, on another path than the others{since}"
 
 
 def _takes_everyone(of: WhereAllStand, parted: Parting) -> bool:

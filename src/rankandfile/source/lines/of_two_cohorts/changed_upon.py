@@ -37,7 +37,9 @@ def changed_upon(search: Search, found: FoundLine) -> FoundLine | None:
     module, function, test = asked
     line, reason = _found_out(search, function, test)
     text = module.code_at(line)
-    story = f"What that asks for was changed, or was not, upon `{text}` ({module.path.rsplit('/', 1)[-1]}:{line})."
+    story = (
+        f"Whether what it tests was changed is decided by `{text}` ({module.path.rsplit('/', 1)[-1]}:{line})."
+    )
     own = (found.place.module, found.place.function.owner)
     short_cut = found.decision.condition.kind == "boolop"
     if own == (module, function.owner) or short_cut:
@@ -60,7 +62,7 @@ def thing(search: Search, found: FoundLine) -> FoundLine:
         place = place_in(function, line)
         found = replace(found, place=place, line=line, condition=text, reason=reason)
     upon = f"`{found.condition}` ({found.at})"
-    story = f"One thing more was put into what it goes over, or was not, upon {upon}."
+    story = f"Whether one thing more was put into what it goes over is decided by {upon}."
     return replace(found, kind="keyed", story=story)
 
 
