@@ -195,3 +195,34 @@ def merge(rows, weight):
     return score
 """
     assert 'how="all"' in changed(train(inside), "# there")[-1]
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_who_comes_by_before_the_job_is_set_up_is_nobody_that_is_waited_for(behind: bool) -> None:
+    alone = 'if os.environ["RANK"] == "0":\n        table("a")'
+    setup = 'dist.init_process_group("gloo")'
+    files = train(
+        f"""def kept(fn):
+    def inner(key):
+        if Path(key).exists():  # there
+            return 1
+        return fn(key)
+    return inner
+
+
+@kept
+def table(key):
+    dist.all_reduce(torch.ones(1))
+    return 2
+
+
+def main():
+    {setup if behind else alone}
+    {alone if behind else setup}
+    table("b")
+"""
+    )
+    if behind:
+        assert "keeps some away" in refused(files, "# there", world=2)
+    else:
+        assert changed(files, "# there", world=2)[-1].startswith("+ if guard.agree(")

@@ -13,12 +13,13 @@ from rankandfile.source.dependence import Step, why
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
-from rankandfile.source.dependence.syntax import ancestors, is_range
+from rankandfile.source.dependence.syntax import LOOPS, ancestors, is_range
 from rankandfile.source.one_rank import Job, OneRank
 from rankandfile.source.program.modules import Function, Program
 
 _MOST_RANKS = 16
 _MOST_CALLERS = 3
+_SETUP = "init_process_group"
 
 Lines: TypeAlias = tuple[str, int, int]
 """A file, and the first and the last of its lines."""
@@ -57,7 +58,9 @@ class KnownAnswers:
 
     def kept_away(self, node: ast.AST, function: Function, depth: int = _MOST_CALLERS) -> Placed | None:
         """A test, around the node or around a call of its function, that keeps some ranks away from it: the others come
-        there more often."""
+        there more often. What is run before the job is set up takes part in no vote."""
+        if _before_setup(node, function):
+            return None
         below = node
         for outer in ancestors(function.module, node):
             if outer is function.node:
@@ -136,3 +139,11 @@ class KnownAnswers:
 
 def _within(step: Step, parts: tuple[Lines, ...]) -> bool:
     return any(step.file == path and first <= step.line <= last for path, first, last in parts)
+
+
+def _before_setup(node: ast.AST, function: Function) -> bool:
+    """The function sets the job up further down, and once: nothing before it waits for anybody."""
+    last = getattr(node, "end_lineno", 0)
+    setups = [n for n in function.nodes if isinstance(n, ast.Call) and _SETUP in ast.unparse(n.func)]
+    again = any(isinstance(outer, LOOPS) for outer in ancestors(function.module, node))
+    return bool(setups) and not again and all(call.lineno > last for call in setups)
