@@ -290,6 +290,8 @@ def test_captures_agree(tmp_path: Path) -> None:
 
 
 def test_a_line_in_no_function_is_told_by_its_place_alone() -> None:
-    inside = CodePlace("barrier", "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py", 4811, True)
+    inside = CodePlace(
+        "barrier", "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py", 4811, True
+    )
     doing = classify([inside, CodePlace("<module>", "/job/j.py", 14)])
     assert doing is not None and doing.phrase == "in barrier, j.py:14"
