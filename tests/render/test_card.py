@@ -260,7 +260,7 @@ def test_it_counts_the_patches_that_raf_fix_has_apart_from_what_is_done_by_hand(
     first = replace(diagnosis.verdicts[0].remedies[0], diff=diff)
     by_hand = replace(first, diff=None)
     diagnosis.verdicts[0].remedies = [first, first, by_hand, by_hand]
-    assert "1 other patch, 2 other remedies to make by hand" in " ".join(shown(diagnosis, 200).split())
+    assert "1 other patch, 2 remedies by hand" in " ".join(shown(diagnosis, 200).split())
 
 
 def far_apart() -> Diagnosis:

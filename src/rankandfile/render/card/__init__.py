@@ -27,8 +27,8 @@ _LABEL, _WIDE_LABEL = 7, 8
 _AT_ONCE = 16
 #: What is left out of a window that is too low for all of it: who did what, what to do, and that there is more, stay.
 _LEAST = ("lint", "proof", "don't", "why", "stands", "also", "more")
-#: So many of them go also where the window is only too narrow to say all of it in a few lines.
-_LEAST_OF_NARROW = 2
+#: In a window narrower than this, all of it takes too many lines; so many of these go, however high it is.
+_NARROW, _LEAST_OF_NARROW = 80, 2
 
 _BOLD = Style(bold=True)
 
@@ -45,14 +45,15 @@ def card(
     has none. `verbose`: all that is known of it comes after that. `asked`: as what is to be typed next begins."""
     if not diagnosis.verdicts:
         return Text("no verdict")
-    for room in ROOMS:
+    narrow = width < _NARROW
+    for room in (one for one in ROOMS if narrow or not one.narrow):
         sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked())
         found = _brief(sheet, width)
         high = _height(found, width)
         if high <= _AT_ONCE and (height is None or high < height):
             break
     for left_out in range(len(_LEAST)):
-        few = high <= _AT_ONCE or left_out >= _LEAST_OF_NARROW
+        few = not narrow or high <= _AT_ONCE or left_out >= _LEAST_OF_NARROW
         if few and (height is None or high < height):
             break
         found = _brief(sheet, width, _LEAST[: left_out + 1])

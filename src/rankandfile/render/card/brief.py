@@ -283,7 +283,7 @@ def _other_remedies(others: Sequence[Remedy]) -> Iterator[str]:
     if patches:
         yield counted(patches, "other patch", "other patches")
     if by_hand := len(others) - patches:
-        yield counted(by_hand, "other remedy to make by hand", "other remedies to make by hand")
+        yield counted(by_hand, "remedy by hand", "remedies by hand")
 
 
 def _more(sheet: Sheet) -> str:
