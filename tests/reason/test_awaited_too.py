@@ -8,6 +8,7 @@ from support.reason.witnesses import IN_ALL_REDUCE, Witnesses, best, blamed
 from rankandfile.model.case import Case
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.render.card.strip import lines
+from rankandfile.render.words import UNICODE
 
 BODY: list[Step] = [Call(WORLD, "all_reduce", 64, "train.py:10")]
 
@@ -27,7 +28,9 @@ def test_who_is_in_no_call_has_made_none_and_is_no_victim() -> None:
         assert "where ranks 0 and 3 made the all_reduce" in verdict.sentence
         assert "Rank 2 has come to neither, and the others wait for it too." in verdict.sentence
         assert "2" in [other.culprits for other in verdict.alternatives]
-        assert [line.did for line in lines(verdict) if line.ranks == "2"] == ["never came to #6"]
+        assert [line.did for line in lines(verdict, 4, UNICODE) if line.ranks == "rank 2"] == [
+            "never came to #6"
+        ]
 
 
 def test_where_it_stands_is_said() -> None:

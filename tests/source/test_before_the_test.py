@@ -379,7 +379,7 @@ def test_a_count_in_the_class_that_asks_for_it_is_told_at_the_test() -> None:
     run = play(train=own)
     verdict = located(run, culprit=1)
     assert place(verdict.location) == run.marked
-    assert "upon `if loss > 5:` (train.py:" in verdict.sentence
+    assert "decided by `if loss > 5:` (train.py:" in verdict.sentence
 
 
 REPORTS = """

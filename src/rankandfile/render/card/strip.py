@@ -21,6 +21,7 @@ from rankandfile.render.words import (
 )
 
 _TESTS = ("if ", "elif ", "while ")
+_BOTH = 2
 _BRANCHES = (
     *_TESTS,
     "for ",
@@ -146,6 +147,10 @@ def branch(verdict: Verdict, world: int | None, signs: Signs) -> str:
     if not seen or not is_test(condition):
         return condition
     ways = {one.truth: said_ranks(one.ranks, world, signs) for one in seen}
+    if len(ways) == _BOTH:
+        ways = {
+            truth: "the others" if who.startswith("all ranks but") else who for truth, who in ways.items()
+        }
     others = _named(verdict).difference(*(parse_ranks(one.ranks) for one in seen))
     apart = said_ranks(format_ranks(others), world, signs) if others and len(ways) == 1 else ""
     apart = f"; {apart} went another way" if apart else ""
