@@ -28,7 +28,7 @@ def test_who_is_in_no_call_has_made_none_and_is_no_victim() -> None:
         assert "where ranks 0 and 3 made the all_reduce" in verdict.sentence
         assert "Rank 2 has come to neither, and the others wait for it too." in verdict.sentence
         assert "2" in [other.culprits for other in verdict.alternatives]
-        assert [line.did for line in lines(verdict, 4, UNICODE) if line.ranks == "rank 2"] == [
+        assert [line.did for line in lines(verdict, 4, UNICODE) if line.who == "rank 2"] == [
             "never came to #6"
         ]
 
