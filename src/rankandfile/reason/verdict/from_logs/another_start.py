@@ -46,13 +46,13 @@ def with_another_start(facts: Facts, finding: Finding) -> Finding:
 
 
 def _naming(finding: Finding, named: tuple[int, ...], wrote: str) -> Finding:
-    """They make the call that comes next for them, where the others make another."""
+    """They make the call that comes next for them, where the others make another: where a call is known, that is it."""
     before = perhaps(
         finding.cause, "That line may have nothing to do with it.", decided_by="the calls of all ranks"
     )
     return replace(
         finding,
-        cause="different_collective",
+        cause="different_collective" if finding.divergence is not None else "rank_conditional",
         culprits=named,
         confidence="hypothesis" if finding.holds_if_hung else "supported",
         doing=dict.fromkeys(named, wrote),
