@@ -575,3 +575,20 @@ def test_what_comes_out_of_a_test_of_the_rank_is_made_in_no_other_round(
 )
 def test_what_would_change_numbers_stays_under_the_test_of_the_rank(test: str, body: str) -> None:
     assert "all ranks" in refused(train(SUM.format(test=test, body=body)), "# test")
+
+
+TABLE = """class Table:
+    def {method}(self, side):
+        if side in self.rows:  # kept
+            return self.rows[side]
+        found = torch.ones(side)
+        dist.all_reduce(found)
+        self.rows[side] = found
+        return found
+"""
+
+
+def test_a_method_that_an_operator_calls_is_no_place_for_a_vote() -> None:
+    """`table[side]` may be asked for on one rank alone, for a preview."""
+    assert "asked by whoever has the object" in refused(train(TABLE.format(method="__getitem__")), "# kept")
+    assert changed(train(TABLE.format(method="measured")), "# kept")

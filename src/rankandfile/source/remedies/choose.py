@@ -12,6 +12,11 @@ from .pattern import Pattern, finished
 from .place_to_mend import PlaceToMend, place_of
 from .problem import Problem
 
+#: Methods that an operator calls, as `table[side]` and `side in table` do: from where, no call in the program shows.
+_ASKED_BY_ANYBODY = frozenset(
+    ("__getitem__", "__contains__", "__missing__", "__getattr__", "__len__", "__bool__")
+)
+
 
 def patterns() -> list[Pattern]:
     """The fix patterns in order: the particular ones first, as each knows more of its place than those behind it."""
@@ -66,6 +71,12 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
                 pattern.name,
                 f"why line {place.problem.line} would come out differently on two ranks was not found: an agreement "
                 "there may fix nothing. Find out first what differs; a probe tells whether it is this.",
+            )
+        if pattern.meets and place.in_program.name in _ASKED_BY_ANYBODY:
+            return Refusal(
+                pattern.name,
+                f"{place.in_program.name} is asked by whoever has the object, on one rank as on all, and who does not "
+                f"ask would not answer a vote at line {place.problem.line}. Decide where all ranks ask.",
             )
         away = place.kept_away() if pattern.meets else None
         if away is not None:
