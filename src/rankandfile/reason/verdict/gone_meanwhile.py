@@ -52,7 +52,7 @@ def gone_meanwhile(facts: Facts) -> Finding | None:
         cause=first.cause,
         confidence="supported" if raised and first.confidence == "established" else first.confidence,
         sentence=(
-            f"{upper(broke_off + '; '.join(told[:_MOST_TOLD]))}{more}. No {_recorded(facts)} waits for "
+            f"{upper(broke_off + '; '.join(told[:_MOST_TOLD]))}{more}. No {recorded_call(facts)} waits for "
             f"{verb(ranks, 'it', 'them')}. {after}{disagree}"
         ),
         culprits=ranks,
@@ -63,7 +63,8 @@ def gone_meanwhile(facts: Facts) -> Finding | None:
     )
 
 
-def _recorded(facts: Facts) -> str:
+def recorded_call(facts: Facts) -> str:
+    """As a sentence has it: not of dumps that were set aside."""
     used = facts.case.dumps_used.height == facts.case.dumps.height
     return "recorded call" if used else "call in the dumps that are used"
 

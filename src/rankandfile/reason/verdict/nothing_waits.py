@@ -15,7 +15,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 from .contradiction import Contradiction
 from .cut_short import cut_short
 from .finding import Finding
-from .gone_meanwhile import aborted_meanwhile, gone_meanwhile
+from .gone_meanwhile import aborted_meanwhile, gone_meanwhile, recorded_call
 from .moved import over_by_dumps
 from .nothing_recorded import nothing_recorded
 
@@ -129,7 +129,7 @@ def _out_of_sight(facts: Facts, unseen: list[int], idle_ns: int | None) -> Findi
         cause="undetermined",
         confidence="hypothesis",
         sentence=(
-            f"Every call in the dumps that are used has ended,{since}; {without_dumps(facts, unseen)}. Either the job "
+            f"Every {recorded_call(facts)} has ended,{since}; {without_dumps(facts, unseen)}. Either the job "
             "was done, or at work without a call, or it is held in what no recorder keeps: setting up its "
             "communication, making a group, a monitored barrier, its teardown."
         ),
