@@ -122,8 +122,11 @@ def test_what_the_card_tells_to_type_can_be_pasted(
     assert "the page: 'a page.html'" in raf(*asked, "--report", "a page.html").out
 
 
-def test_what_would_be_broken_to_be_pasted_is_left_to_be_filled_in(raf: Raf, tmp_path: Path) -> None:
+def test_where_a_command_would_be_broken_it_says_what_to_add_to_the_one_that_was_typed(
+    raf: Raf, tmp_path: Path
+) -> None:
     deep = tmp_path.joinpath(*["a-long-name"] * 8)
     deep.parent.mkdir(parents=True)
     deep.symlink_to(EARLY_STOP / "evidence")
-    assert ": raf show evidence PATH...\n" in raf(deep).out
+    said = raf(deep).out
+    assert "PATH..." not in said and "the page: add -o page.html" in said

@@ -111,6 +111,7 @@ def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
     from rankandfile.doctor.settings.environment import read_mapping
     from rankandfile.doctor.settings.folder import launch_script_in
     from rankandfile.doctor.settings.read import (
+        NoProgram,
         NoRelease,
         Unreadable,
         joined,
@@ -124,6 +125,7 @@ def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
         return [with_this_machine(read_mapping(os.environ, "environment"), torch)]
     read: list[tuple[Path | None, list[Settings]]] = []
     untold: list[NoRelease] = []
+    programs: list[tuple[Path, NoProgram]] = []
     for path in paths:
         try:
             if str(path) == "-":
@@ -133,17 +135,19 @@ def _settings(paths: list[Path], torch: str | None) -> list[Settings]:
             read.append((file, read_file(file)))
         except NoRelease as error:
             untold.append(error)
+        except NoProgram as error:
+            programs.append((path, error))
         except Unreadable as error:
             raise UserError(str(error)) from error
     if not read:
-        raise UserError(str(untold[0]))
+        raise UserError(str([*(error for _, error in programs), *untold][0]))
     if all(is_pin(part) for _, found in read for part in found):
         told = read[0][1][0]
         raise UserError(
             f"{told.place.file}: not a launch script, it tells the torch alone ({told.torch or 'not which'}): name it "
             "beside one"
         )
-    parts = settled(read)
+    parts = settled([*read, *((path, error.found) for path, error in programs)])
     notes = tuple(one.note for one in untold)
     first, *others = [with_this_machine(part, torch) for part in joined(parts)]
     return [replace(first, notes=(*first.notes, *notes)), *others]

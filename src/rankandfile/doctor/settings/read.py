@@ -97,11 +97,9 @@ def read_bytes(data: bytes, name: str, path: Path | None = None) -> list[Setting
     if kind is Kind.PIN:
         found = [_pin(text, name)]
     elif kind is Kind.PYTHON:
-        if not is_distributed(text, path):
-            raise Unreadable(
-                f"{name}: not a program of a distributed job: it names neither torch nor what is built on it"
-            )
         found = [read_python(text, name)]
+        if not is_distributed(text, path):
+            raise NoProgram(name, found)
     elif kind is Kind.ENVIRONMENT:
         found = [read_dump(text, name)]
     elif kind is Kind.MANIFEST:
@@ -134,6 +132,16 @@ def _manifest(text: str, name: str) -> list[Settings]:
 
 class Unreadable(Exception):
     """Nothing to examine; the text says why."""
+
+
+class NoProgram(Unreadable):
+    """Of a Python file that by itself is of no job; beside a launch script it may be what that starts."""
+
+    def __init__(self, name: str, found: list[Settings]) -> None:
+        super().__init__(
+            f"{name}: not a program of a distributed job: it names neither torch nor what is built on it"
+        )
+        self.found = found
 
 
 class NoRelease(Unreadable):

@@ -81,7 +81,7 @@ def parts(sheet: Sheet) -> Iterator[Part]:
     verdict = sheet.verdict
     if strip.tells(verdict):
         yield "calls", _strip(sheet)
-        if said := strip.branch(verdict, sheet.diagnosis.job.world_size, sheet.signs):
+        if said := strip.branch(verdict, sheet.signs):
             yield strip.kind_of_line(verdict), [sheet.cut(said, 2)]
     else:
         yield "", [_told(sheet)]

@@ -21,7 +21,6 @@ from rankandfile.render.words import (
 )
 
 _TESTS = ("if ", "elif ", "while ")
-_BOTH = 2
 _BRANCHES = (
     *_TESTS,
     "for ",
@@ -137,7 +136,7 @@ def _odd(verdict: Verdict, cohort: Cohort | None, doing: str) -> str:
     return said if call.detail and call.detail in doing else f"{said}: {doing}"
 
 
-def branch(verdict: Verdict, world: int | None, signs: Signs) -> str:
+def branch(verdict: Verdict, signs: Signs) -> str:
     """The condition, and who went which way at it, as far as that was seen; who is to blame went another way."""
     where = verdict.location
     if where is None or not where.condition:
@@ -146,13 +145,10 @@ def branch(verdict: Verdict, world: int | None, signs: Signs) -> str:
     seen = seen_to_take(verdict)
     if not seen or not is_test(condition):
         return condition
-    ways = {one.truth: said_ranks(one.ranks, world, signs) for one in seen}
-    if len(ways) == _BOTH:
-        ways = {
-            truth: "the others" if who.startswith("all ranks but") else who for truth, who in ways.items()
-        }
+    # "Not taken by all ranks but 3" could be read in two ways.
+    ways = {one.truth: said_ranks(one.ranks, signs=signs) for one in seen}
     others = _named(verdict).difference(*(parse_ranks(one.ranks) for one in seen))
-    apart = said_ranks(format_ranks(others), world, signs) if others and len(ways) == 1 else ""
+    apart = said_ranks(format_ranks(others), signs=signs) if others and len(ways) == 1 else ""
     apart = f"; {apart} went another way" if apart else ""
     part = next((one.part for one in seen if one.part), None)
     if part is not None:
