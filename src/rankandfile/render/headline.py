@@ -66,11 +66,7 @@ def _did(verdict: Verdict) -> str:
     kind = verdict.divergence.kind if verdict.divergence else ""
     if verdict.cause == "uneven_inputs" and _goes_on(verdict):
         return "had more data than the others"
-    shown = where is not None and where.condition is not None
-    if verdict.cause == "early_exit" and not shown and kind in ("substituted", "extra"):
-        # It may have left; that it made another call is what shows.
-        return _BY_CALLS[kind]
-    if verdict.cause == "rank_conditional" and not shown:
+    if verdict.cause == "rank_conditional" and not (where and where.condition):
         return _BY_CALLS.get(kind, "went another way")
     if verdict.cause == "killed" and all(
         (one.doing or "").startswith("aborted itself") for one in verdict.named

@@ -74,7 +74,7 @@ def test_that_it_left_the_loop_is_not_said_where_its_calls_alone_are_known() -> 
     verdict = broken_off(after=4)
     assert "left the loop early" not in verdict.sentence
     assert verdict.culprits[0].doing == "is in the all_reduce at stats.py:15"
-    assert headline(verdict, 3) == "HANG: rank 1 made another call"
+    assert verdict.confidence == "supported" and headline(verdict, 3) == "HANG: rank 1 left early"
     assert {"rank_conditional", "extra_collective"} <= {other.cause for other in verdict.alternatives}
     assert not any(isinstance(claim, LeftOut) for claim in verdict.claims)
 
