@@ -132,4 +132,4 @@ def test_the_sidecar_answers_dumps_and_whoever_asks(
         container.kill()
         container.wait()
         said = sidecar.communicate(timeout=60)[0]
-    assert "HANG: rank 2 left early" in said and "1 process" in said, said
+    assert "HANG: rank 2 made another call" in said and "1 process" in said, said

@@ -86,7 +86,7 @@ def test_a_narrow_terminal_without_colour_and_symbols() -> None:
     codes = {code for codes in re.findall(r"\x1b\[([\d;]*)m", said) for code in codes.split(";")}
     assert codes <= {"", "0", "1", "2"}, "colours"
     lines = re.sub(r"\x1b\[[\d;]*m|\r", "", said).splitlines()
-    assert lines[0].startswith("HANG: rank 2 left early")
+    assert lines[0].startswith("HANG: rank 2 made another call")
     assert all(line.isascii() and len(line) <= 60 for line in lines)
 
 

@@ -16,7 +16,8 @@ def hypotheses(bench: Bench, _: Arguments) -> Iterator[Line]:
     with what would decide. Test them before you believe them."""
     for number, verdict in enumerate(bench.diagnosis.verdicts, 1):
         culprits = [culprit.rank for culprit in verdict.culprits]
-        blamed = f"culprit: {who(culprits)}" if culprits else "no culprit"
+        # In one clause: of whom the cause is said is told beside it, whatever the sentence names first.
+        blamed = f"its culprit {who(culprits)}" if culprits else "no culprit"
         yield line(
             f"Verdict {number}: {verdict.cause} ({verdict.confidence}), {blamed}: {verdict.sentence}",
             *verdict.evidence,
