@@ -54,7 +54,7 @@ BATCHES = "eval batch 0\neval batch 1\neval batch 2\n"
         ),  # it goes on beside the job
         ("", "look 1 for the file\nlook 2 for the file\nlook 3 for the file\n", None),
         ("", "heard nothing for 1 s\nheard nothing for 2 s\nheard nothing for 3 s\n", None),
-        ("", "eval batch 0\neval batch 1\n", None),  # too few
+        ("", "eval batch 0\n", None),  # too few
         ("", "loss 3\nloss 1\nloss 2\n", None),
     ],
 )
@@ -99,6 +99,16 @@ def test_what_a_process_and_its_children_do(tmp_path: Path) -> None:
     ends = KIND.decode(tmp_path / "work.json", "work.json").ends
     told = [decoded(end.error) for end in ends]
     assert [(one.rank, one.went_on_s, one.last) for one in told] == [(1, 3.0, "2/9"), (0, 3.0, "")]
+
+
+@pytest.mark.parametrize(
+    "told", [("batch 0", "batch 2"), ("10/200", "12/200"), ("7%", "8.5 %"), ("3 of 9", "4 of 9")]
+)
+def test_what_is_written_of_a_count_is_read_again(tmp_path: Path, told: tuple[str, str]) -> None:
+    done = work.Work(1, 100, 4.0, 0.0, 0.0, 0.0, 13)
+    files.work([done], {1: told}, tmp_path / "work.json")
+    (end,) = KIND.decode(tmp_path / "work.json", "work.json").ends
+    assert (decoded(end.error).first, decoded(end.error).last) == told
 
 
 def decoded(text: str | None) -> Work:

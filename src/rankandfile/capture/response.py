@@ -5,6 +5,7 @@ A verdict is not the last word: it is taken back where the job moves again, and 
 
 from __future__ import annotations
 
+import math
 import shutil
 import threading
 import time
@@ -42,6 +43,8 @@ class Response:
         self._revisions = Revisions(case, stall, say)
         self._unreached = Unreached(roster, say)
         self._stalled_calls: int | None = None
+        self._still = math.inf
+        """For how long nothing had moved at the last look: what is shorter now has moved since."""
         self._gathering = Gathering(case, roster, say)
         self.findings, self.cases = self._gathering.findings, self._gathering.cases
         self._ends = ""
@@ -140,7 +143,10 @@ class Response:
         if self.ending:
             return
         if not self._stall.told:
-            self._case.moves()
+            still = self._stall.still(time.monotonic())
+            if still <= self._still:
+                self._case.moves()
+            self._still = still
             if self._slow is not None and not self.busy:
                 shutil.rmtree(self._slow, ignore_errors=True)
                 self._slow = None

@@ -10,7 +10,8 @@ import msgspec
 WORK = "work"
 
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
-Count = Annotated[str, msgspec.Meta(max_length=40, pattern=r"^[0-9./% of]*$")]
+Count = Annotated[str, msgspec.Meta(max_length=40, pattern=r"^(?:[A-Za-z]{1,24} )?[0-9./% of]*$")]
+"""`12/200`, `6 %`, `batch 7`."""
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):

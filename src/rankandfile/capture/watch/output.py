@@ -26,7 +26,7 @@ _LOOKS = re.compile(
     r"look|check|tr(?:y|ies)\b|ready|not yet|connect|elapsed|uptime|monitor|probe", re.IGNORECASE
 )
 #: As many rounds in a row.
-_ROUNDS = 3
+_ROUNDS = 2
 
 
 def sizes(logs: Iterable[Path]) -> dict[Path, int]:
@@ -94,7 +94,7 @@ def _counts(text: str) -> dict[tuple[str, int], list[tuple[int, str]]]:
     for line in _lines(text):
         if not _LOOKS.search(line):
             for place, number in enumerate(_NUMBER.finditer(line)):
-                word = re.findall(r"[A-Za-z]+", line[: number.start()])[-1:]
+                word = re.findall(r"[A-Za-z]{1,24}", line[: number.start()])[-1:]
                 found[_words(line[: number.start()]), place].append(
                     (int(number[1]), " ".join([*word, number[1]]))
                 )
