@@ -73,6 +73,18 @@ def test_a_log_that_has_stopped_tells_nothing(tmp_path: Path) -> None:
     assert output.counted(before, [log, shared], 4.0) == {}
 
 
+def test_labels_of_torchrun_tell_whose_line_it_is(tmp_path: Path) -> None:
+    """Of a machine that has ranks 2 and 3."""
+    shared = tmp_path / "stdout.log"
+    shared.write_text("[default0]:step 8\n")
+    before = output.sizes([shared])
+    shared.write_text(
+        "[default0]:step 8\n[default1]:eval batch 0\n[default0]:waits\n[default1]:eval batch 1\n"
+    )
+    assert output.counted(before, [shared], 4.0, [2, 3]) == {3: ("batch 0", "batch 1")}
+    assert output.counted(before, [shared], 4.0) == {}
+
+
 PARENT = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "print(1, flush=True)\\nwhile True: pass"])

@@ -122,7 +122,8 @@ class Case:
         else:
             time.sleep(max(ALONE_S - (time.monotonic() - began), 0.0))
         done = work.works(seen, before, work.uses(seen))
-        counted = output.counted(self._sizes, self._logs(), time.monotonic() - self._moved)
+        here = sorted(one.rank for one in seen if one.rank >= 0)
+        counted = output.counted(self._sizes, self._logs(), time.monotonic() - self._moved, here)
         files.work(done, counted, folder / "evidence" / WORK)
         # Once more: how long the calls have been waiting tells a hang from a pause.
         self._collect(folder, *look())

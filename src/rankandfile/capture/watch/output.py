@@ -12,6 +12,7 @@ from pathlib import Path
 #: Of a log, its newest bytes.
 TAIL = 1 << 16
 _RANK = re.compile(r"rank_(\d+)\.")
+_LABEL = re.compile(r"(?m)^\[default(\d{1,4})\]: ?(.*)$")
 _COUNT = re.compile(r"(\d+) ?(?:/|of) ?(\d+)(?![/.\d])|(\d+(?:\.\d+)?) ?%")
 #: A whole number that stands for itself: no part of a time, a date, an address or a fraction, and without a unit.
 _NUMBER = re.compile(
@@ -30,17 +31,19 @@ _ROUNDS = 2
 
 
 def sizes(logs: Iterable[Path]) -> dict[Path, int]:
-    """Of the logs that are a rank's own."""
     found = {}
     for log in logs:
-        if _RANK.match(log.name):
-            with contextlib.suppress(OSError):
-                found[log] = log.stat().st_size
+        with contextlib.suppress(OSError):
+            found[log] = log.stat().st_size
     return found
 
 
-def counted(before: Mapping[Path, int], logs: Sequence[Path], still_s: float) -> dict[int, tuple[str, str]]:
-    """Rank -> how far its output said it was, at first and at last, where that went on and has not ended since."""
+def counted(
+    before: Mapping[Path, int], logs: Sequence[Path], still_s: float, ranks: Sequence[int] = ()
+) -> dict[int, tuple[str, str]]:
+    """Rank -> how far its output said it was, at first and at last, where that went on and has not ended since.
+
+    `ranks`: those of this machine in their order, of whom torchrun labels the lines."""
     found: dict[int, tuple[str, str]] = {}
     for log, size in sizes(logs).items():
         with contextlib.suppress(OSError):
@@ -49,13 +52,25 @@ def counted(before: Mapping[Path, int], logs: Sequence[Path], still_s: float) ->
             start = min(before.get(log, 0), size)
             with log.open("rb") as file:
                 file.seek(max(start - TAIL, 0))
-                earlier = file.read(min(start, TAIL)).decode("utf-8", "replace")
+                earlier = _by_rank(log, file.read(min(start, TAIL)), ranks)
                 file.seek(max(start, size - TAIL))
-                text = file.read(TAIL).decode("utf-8", "replace")
-            name = _RANK.match(log.name)
-            if name is not None and (told := risen(text) or begun(earlier, text)) is not None:
-                found[int(name[1])] = told
+                now = _by_rank(log, file.read(TAIL), ranks)
+            for rank, text in now.items():
+                if (told := risen(text) or begun(earlier.get(rank, ""), text)) is not None:
+                    found[rank] = told
     return found
+
+
+def _by_rank(log: Path, data: bytes, ranks: Sequence[int]) -> dict[int, str]:
+    """What each rank wrote there: all of it in a log of its own, else what is labelled so."""
+    text = data.decode("utf-8", "replace")
+    if (own := _RANK.match(log.name)) is not None:
+        return {int(own[1]): text}
+    lines: dict[int, list[str]] = defaultdict(list)
+    for label, line in _LABEL.findall(text):
+        if int(label) < len(ranks):
+            lines[ranks[int(label)]].append(line)
+    return {rank: "\n".join(written) for rank, written in lines.items()}
 
 
 def risen(text: str) -> tuple[str, str] | None:
