@@ -52,7 +52,6 @@ class Case:
     meanwhile: Callable[[], object] = lambda: None
     stacks: bool = False
     judged: int = 0
-    moved: int = 0
     taken_back: dict[int, float] = field(default_factory=dict)
 
     def knows(self, _: object) -> None:
@@ -69,8 +68,8 @@ class Case:
         self.judged += 1
         return self.answer
 
-    def moves(self) -> None:
-        self.moved += 1
+    def moves(self, _: float) -> None:
+        pass
 
     def take_back(self, _: Path, ranks: dict[int, float]) -> Answer:
         self.taken_back = ranks
@@ -157,22 +156,6 @@ def test_a_job_that_moves_while_it_is_looked_at_goes_on(tmp_path: Path) -> None:
     assert (watch.job.ended, watch.case.judged) == (False, 0)
     assert not watch.case.folder.exists()
     assert watch.said[-1] == "the job moves again"
-
-
-def test_what_is_printed_since_the_last_call_is_kept_apart_until_the_next(tmp_path: Path) -> None:
-    """Each look while nothing moves had begun the count anew."""
-    watch = Watch(tmp_path, "report", VERDICT)
-    watch.stall = Stall(time.monotonic(), 60.0)
-    watch.response = watch.respond()
-    watch.stall.feed(time.monotonic(), watch.roster.seen)
-    for _ in range(3):
-        watch.response.go_on()
-        time.sleep(0.01)
-    assert watch.case.moved == 1
-    watch.roster.seen = [waiting(6)]
-    watch.stall.feed(time.monotonic(), watch.roster.seen)
-    watch.response.go_on()
-    assert watch.case.moved == 2
 
 
 def test_an_attempt_that_is_over_is_no_hang_of_the_next_one(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shlex
 import shutil
@@ -100,15 +101,18 @@ class Case:
         self.also: list[Callable[[Path], None]] = []
         """Write more into a folder of evidence."""
         self._sizes: dict[Path, int] = {}
-        self._moved = time.monotonic()
+        self._moved, self._still = time.monotonic(), math.inf
 
     def knows(self, variables: Mapping[str, str]) -> None:
         """What a rank was started with, beyond what the job was."""
         self._env.update(variables)
 
-    def moves(self) -> None:
-        """To be called whenever the job has moved: what its ranks write from now on tells how far they come alone."""
-        self._sizes, self._moved = output.sizes(self._logs()), time.monotonic()
+    def moves(self, still: float) -> None:
+        """To be called at each look, with the seconds since the job has moved: what its ranks write after its last move
+        tells how far they come alone."""
+        if still <= self._still:
+            self._sizes, self._moved = output.sizes(self._logs()), time.monotonic()
+        self._still = still
 
     def of_stall(self, look: Look, stacks: bool) -> Path:
         """The folder of a new case, with what the living and the dead tell now."""

@@ -5,7 +5,6 @@ A verdict is not the last word: it is taken back where the job moves again, and 
 
 from __future__ import annotations
 
-import math
 import shutil
 import threading
 import time
@@ -43,8 +42,6 @@ class Response:
         self._revisions = Revisions(case, stall, say)
         self._unreached = Unreached(roster, say)
         self._stalled_calls: int | None = None
-        self._still = math.inf
-        """For how long nothing had moved at the last look: what is shorter now has moved since."""
         self._gathering = Gathering(case, roster, say)
         self.findings, self.cases = self._gathering.findings, self._gathering.cases
         self._ends = ""
@@ -143,10 +140,7 @@ class Response:
         if self.ending:
             return
         if not self._stall.told:
-            still = self._stall.still(time.monotonic())
-            if still <= self._still:
-                self._case.moves()
-            self._still = still
+            self._case.moves(self._stall.still(time.monotonic()))
             if self._slow is not None and not self.busy:
                 shutil.rmtree(self._slow, ignore_errors=True)
                 self._slow = None
