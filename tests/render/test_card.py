@@ -234,7 +234,7 @@ def test_in_a_narrow_window_too_it_is_read_at_a_glance(cause: str) -> None:
     assert len(shown(document(cause), 60).splitlines()) <= 17
 
 
-LONG = Asked("/mnt/storage/jobs/812345/attempt-2/dumps", "--src /home/somebody/work/trainer/src", True)
+LONG = Asked("/mnt/storage/jobs/812345/attempt-2/dumps", "--src /home/somebody/jobs/trainer/src", True)
 
 
 def typed(diagnosis: Diagnosis, width: int) -> str:

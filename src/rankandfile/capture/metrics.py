@@ -22,7 +22,7 @@ _HELP = {
 }
 
 
-_SAID: dict[object, str] = {"": "", **dict(SURE.items())}
+_SAID: dict[object, str] = dict(SURE.items())
 
 
 class Sample(NamedTuple):

@@ -10,12 +10,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
 from pathlib import Path
 from typing import Any
 
 from rankandfile.capture.gather.files import TELLING
+from rankandfile.capture.gather.stacks import program as py_spy
 from rankandfile.lab import virtual_hosts
 from rankandfile.lab.calls import CallLog
 from rankandfile.lab.ranks import Ranks
@@ -49,12 +49,6 @@ def stacks(ranks: Ranks, out: Path, evidence: Evidence) -> None:
 def _living(ranks: Ranks) -> dict[int, int]:
     ended = ranks.exits()
     return {rank: pid for rank, pid in ranks.pids().items() if rank not in ended}
-
-
-def py_spy() -> str | None:
-    """The program, where it is installed."""
-    beside = Path(sysconfig.get_path("scripts")) / "py-spy"
-    return shutil.which("py-spy") or (str(beside) if beside.exists() else None)
 
 
 def _py_spy(ranks: Ranks, out: Path, suffix: str) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from rankandfile.capture.gather.stacks import program as py_spy
 from rankandfile.lab import truth as truths
-from rankandfile.lab.collect import py_spy
 from rankandfile.lab.run import lacking, run_scenario
 from rankandfile.lab.scenario import Scenario
 from rankandfile.lab.source_tree import ScenarioError, locate
@@ -43,7 +43,7 @@ def seal(folder: Path, say: Say = lambda _: None, record: Record = run_scenario)
     if stated.of == "evidence":
         return seal_found(folder)
     found = files.cases(folder)
-    checksum = sealed.write(folder, _run(folder, found, say, record))
+    checksum = sealed.write(folder, _run(folder, stated, found, say, record))
     for case in found:
         (case.folder / files.TRUTH).unlink()
     return checksum
@@ -57,17 +57,19 @@ def check(
     Raises `UserError` where a case is not as its files say."""
     if sealed.is_sealed(folder):
         raise UserError(f"{folder} is sealed already")
-    if files.read_set(folder).of == "evidence":
+    stated = files.read_set(folder)
+    if stated.of == "evidence":
         raise UserError(f"{folder} has no programs that could be run")
     found = files.cases(folder)
     if unknown := {*names} - {case.name for case in found}:
         raise UserError(f"{folder} has no case {', '.join(sorted(unknown))}")
-    _run(folder, [case for case in found if not names or case.name in names], say, record)
+    _run(folder, stated, [case for case in found if not names or case.name in names], say, record)
 
 
-def _run(folder: Path, found: Sequence[Case], say: Say, record: Record) -> dict[str, sealed.SealedCase]:
+def _run(
+    folder: Path, stated: files.SetFile, found: Sequence[Case], say: Say, record: Record
+) -> dict[str, sealed.SealedCase]:
     """What the run of each case showed, once all of them are seen to be well written."""
-    stated = files.read_set(folder)
     checked = [(case, *_checked(case)) for case in found]
     if missing := {case.file.kind for case in found} - set(stated.kinds):
         raise UserError(f"{folder / files.SET}: kinds lacks {', '.join(sorted(missing))}")

@@ -91,8 +91,8 @@ def written_within(search: Search, inside: list[ast.stmt]) -> list[Wrote]:
     for row in own_lines(search):
         writer = written_by(search.program, row["text"])
         if writer is not None and _directly_in(writer.function, writer.call, inside):
-            file = writer.function.module.path.rsplit("/", 1)[-1]
-            at = f"{file}:{writer.call.lineno}"
+            line = writer.call.lineno
+            at = place_in(writer.function, line).at(line)
             wrote = Wrote(row["rank"], row["text"], at, event_id(row["log"], row["line"]))
             by_rank.setdefault(wrote.rank, wrote)
     return [by_rank[rank] for rank in sorted(by_rank)]

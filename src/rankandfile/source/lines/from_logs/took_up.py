@@ -49,7 +49,7 @@ def took_up(search: Search, verdict: Verdict) -> FoundLine | None:
         doubted = writer is not None and writer.function.module.path in search.places.doubts
         if writer is not None and made is not None and not doubted:
             line = made.lineno
-            at = f"{writer.function.module.path.rsplit('/', 1)[-1]}:{writer.call.lineno}"
+            place = place_in(writer.function, line)
             asked = (
                 made.value
                 if isinstance(made, ast.Assign)
@@ -59,12 +59,12 @@ def took_up(search: Search, verdict: Verdict) -> FoundLine | None:
             )
             reason = search.why(writer.function, asked) if asked is not None else None
             return FoundLine(
-                place_in(writer.function, line),
+                place,
                 line,
                 writer.function.module.code_at(line),
                 reason if reason is not None and reason.level != "uniform" else None,
                 kind="took_up",
-                story=f"What it goes on from it writes at {at}.",
+                story=f"What it goes on from it writes at {place.at(writer.call.lineno)}.",
             )
     return None
 

@@ -32,17 +32,16 @@ def wrote_there(search: Search, verdict: Verdict) -> FoundLine | None:
         arm = _arm(search, writer) if writer is not None else None
         if writer is None or arm is None or writer.function.module.path in search.places.doubts:
             continue
-        module = writer.function.module
-        file = module.path.rsplit("/", 1)[-1]
+        place = place_in(writer.function, arm.lineno)
         reason = search.why(writer.function, arm.test) if isinstance(arm, ast.If) else None
         return FoundLine(
-            place_in(writer.function, arm.lineno),
+            place,
             arm.lineno,
-            module.code_at(arm.lineno),
+            writer.function.module.code_at(arm.lineno),
             reason,
             kind="wrote",
             singled=(row["rank"],),
-            story=f'Rank {row["rank"]} alone wrote "{row["text"]}", at {file}:{writer.call.lineno}.',
+            story=f'Rank {row["rank"]} alone wrote "{row["text"]}", at {place.at(writer.call.lineno)}.',
         )
     return None
 
