@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
@@ -135,7 +135,8 @@ def _made(one: Spoken, rank: int, witness: Witness) -> str:
         return ""
     if one.nth and rank not in witness.wrapped:
         # Others may come to a line by several ways: who has fewer calls of it altogether has none of that number.
-        made = _such(one.call, rank, witness, seq=False)
+        # Of its path are the calls of all kinds that a library makes there.
+        made = _such(replace(one.call, op=None), rank, witness, seq=False)
         if len(made) < one.nth and all(call.places for call in made):
             return f"it made {len(made)} such calls"
     if _such(one.call, rank, witness) or _unrecorded(one.call.op, rank, witness):

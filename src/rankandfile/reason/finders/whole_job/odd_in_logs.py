@@ -71,7 +71,7 @@ def _said(row: dict[str, object]) -> _Said:
         cause = next((cause for cause, pattern in _CAUSES if pattern.search(text)), "undetermined")
     elif row["kind"] == "value_differs":
         words = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"'
-        inputs = "uneven_inputs" if _INPUTS.search(text) else "undetermined"
+        inputs = "uneven_inputs" if _INPUTS.search(text) and _fewer(fields) else "undetermined"
         # Who goes on from another place makes its own calls there.
         cause = "different_collective" if TOOK_UP.search(text) else inputs
     elif row["kind"] == "value_differs_now":
@@ -83,6 +83,12 @@ def _said(row: dict[str, object]) -> _Said:
         )
     place = event_id(int(str(row["log"])), int(str(row["line"])))
     return _Said(int(str(row["rank"])), words, cause, place, row["kind"] == "line_alone")
+
+
+def _fewer(fields: dict[str, object]) -> bool:
+    """Who has more than the others does not run out first."""
+    value, usual = (str(fields.get(name, "")) for name in ("value", "usual"))
+    return value.isdigit() and usual.isdigit() and int(value) < int(usual)
 
 
 @finder(precedence=90, of="logs")
