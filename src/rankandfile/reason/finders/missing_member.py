@@ -16,13 +16,13 @@ from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.claims.in_words import waiting
+from rankandfile.reason.divergence.earlier_rounds import due
 from rankandfile.reason.document import cited, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.from_stacks.another_way import is_passed
-from rankandfile.reason.waits.from_stacks.by_dumps import are_due
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
@@ -50,9 +50,7 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     here = {rank for one in calls for rank in one.waiting}
     # Whose message it waits for may have left it out: then it is late, and has skipped nothing.
     late = any(facts.hosts[r].asked.awaited in here and not is_passed(facts.hosts[r], here) for r in those)
-    usual = all(len(one.waiting) > 1 for one in calls) or are_due(
-        facts, (r for one in calls for r in one.waiting)
-    )
+    usual = all(len(one.waiting) > 1 for one in calls) or _all_due(facts, calls)
     sure = len(those) <= len(calls) and usual and not late
     confidence: Confidence = "supported" if sure else "hypothesis"
     doing = {rank: f"stands elsewhere, {facts.hosts[rank].phrase}" for rank in those}
@@ -141,3 +139,18 @@ def _may_be_recorded(facts: Facts, calls: Sequence[Pending], those: Sequence[int
     seen = {rank for call in calls for rank in facts.membership.members[call.group]}
     first = any(not call.slot or call.slot <= 1 for call in calls)
     return first and bool(set(facts.case.ranks_seen) - seen - {*those} - set(absent_ranks(facts)))
+
+
+def _all_due(facts: Facts, calls: Sequence[Pending]) -> bool:
+    """Whether each that waits goes on as its own rounds before."""
+    return all(_is_due(facts, rank) for call in calls for rank in call.waiting)
+
+
+def _is_due(facts: Facts, rank: int) -> bool:
+    made = facts.call_table.of_rank(rank).sort("record")
+    if made.height < 3:
+        return False
+    keys = made.select(pl.concat_str([pl.col("group"), pl.col("token")], separator=":").rank("dense"))
+    tokens = keys.to_series().cast(pl.UInt64).to_numpy()
+    expected = due(tokens[:-1], 1)
+    return len(expected) > 0 and int(expected[0]) == int(tokens[-1])

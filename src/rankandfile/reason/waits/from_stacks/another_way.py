@@ -14,12 +14,12 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .by_dumps import are_due, lacks_only
+from .by_dumps import lacks_only, waited_too_long
 from .called import divergence_of
 from .in_words import places_words, ranks_of
 from .kinds import kind_of, known, rooted
 from .make_finding import make_finding
-from .places import Cohort, Parting, left_at
+from .places import Cohort, Parting, left_at, parting
 from .where_all_stand import WhereAllStand
 
 _RANKS = "they wait for each other"
@@ -44,7 +44,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     spinning = of.perhaps_spinning
     if of.elsewhere.keys() - spinning or len(of.stands) < 2:
         return None
-    parted = of.parting
+    parted = parting(of.cohorts)
     if parted is None or not parted.usual or _in_a_smaller_group(of, parted):
         return None
     if _are_past_it(of, parted):
@@ -60,13 +60,14 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
     )
     clear = (_unlike(parted) and not _may_be_past(of, parted)) or _owes_all(of, parted)
-    if lacks_only(of.facts, odd, usual := ranks_of(parted.usual)):
-        # Of whom all others lack a call, in whatever kind of call it stands; and if those left nothing out, it did.
-        clear, alike = True, alike or are_due(of.facts, usual)
+    lasts = ""
+    if lacks_only(of.facts, odd, ranks_of(parted.usual)):
+        # Whom all others lack is out of line in whatever kind of call it stands.
+        clear, lasts = True, waited_too_long(of.facts)
     # Most may make a group too many, or one that some of them count as another: they wait among themselves.
     make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in parted.usual)
     proved = (alike and clear and not make_one) or _are_left_over(of, parted)
-    sure = bool(of.stays) and not of.unseen and proved
+    sure = bool(lasts or of.stays) and not of.unseen and proved
     receives = any(
         rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)
         for cohort in parted.odd
@@ -86,9 +87,11 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         confidence="supported" if sure else "hypothesis",
         what=(
             f"{upper(places_words(parted.odd))}, while {places_words(parted.usual)}: "
-            f"{_DEVICES if devices else _RANKS}, and {_odd_ones(parted)}"
+            f"{_DEVICES if devices else _RANKS}, and {ranks_words(odd)} {verb(odd, 'is', 'are')} the odd "
+            f"{verb(odd, 'one', 'ones')} out"
         ),
         hang=None if spinning else True,
+        lasts=lasts,
         also=_perhaps_at_work(sorted(spinning)),
         culprits=odd,
         doing=doing,
@@ -105,14 +108,6 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
             ),
         ),
     )
-
-
-def _odd_ones(parted: Parting) -> str:
-    odd, usual = ranks_of(parted.odd), ranks_of(parted.usual)
-    if parted.as_before:
-        goes = verb(usual, "goes on as its own rounds", "go on as their own rounds")
-        return f"{ranks_words(usual)} {goes} before, and {ranks_words(odd)} {verb(odd, 'does', 'do')} not"
-    return f"{ranks_words(odd)} {verb(odd, 'is', 'are')} the odd {verb(odd, 'one', 'ones')} out"
 
 
 def _elsewhere(phrase: str, left: CodePlace | None) -> str:

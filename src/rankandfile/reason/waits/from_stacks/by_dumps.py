@@ -1,25 +1,19 @@
-"""What the dumps of some say of where all stand: that calls have waited for too long, of which group all calls are, and
-that who waits does what its own rounds before did.
+"""What the dumps of some say of where all stand: that calls have waited for too long, and of which group all calls are.
 
 Of whoever left no dump, its stack tells where it is; that the others wait for it, and for how long, their calls tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-import polars as pl
-
-from rankandfile.reason.divergence.earlier_rounds import due
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
+from rankandfile.reason.waits.in_words import first_pending
 from rankandfile.reason.waits.patience import MUCH_LONGER, Patience, longest_pause_ns, patience
+from rankandfile.reason.waits.seen_elsewhere import is_in_another
 
 _TOO_LONG = (Patience.OVER, Patience.LATE)
 #: Where dumps of many ranks wait in many calls, the first tell as much as all.
 _MOST_ASKED = 32
-#: Of fewer calls no round can be told.
-_FEWEST = 3
 
 
 def waited_too_long(facts: Facts) -> str:
@@ -35,31 +29,16 @@ def is_usual(facts: Facts, apart_ns: int) -> bool:
 
 
 def are_of_one_group(facts: Facts) -> bool | None:
-    """Whether all groups of the job are of all ranks, as its dumps have them; None where they do not tell."""
+    """Whether the job has but the one group of all ranks, as its dumps have it; None where they do not tell."""
     if not facts.call_table.calls.height:
         return None
-    everyone = list(range(world_of(facts)))
-    return all(members == everyone for members in facts.membership.members.values())
+    return [*facts.membership.members.values()] == [list(range(world_of(facts)))]
 
 
 def lacks_only(facts: Facts, ranks: tuple[int, ...], waiting: tuple[int, ...]) -> bool:
-    """Whether just these, without a dump, are what the calls of all others lack."""
-    return any(
-        end.kind == "missing" and end.ranks == ranks and {*waiting} <= {*end.victims}
-        for end in facts.wait_ends
-    )
-
-
-def are_due(facts: Facts, ranks: Iterable[int]) -> bool:
-    """Whether each of them goes on as its own rounds before: none of them has left anything out."""
-    return all(_is_due(facts, rank) for rank in ranks)
-
-
-def _is_due(facts: Facts, rank: int) -> bool:
-    made = facts.call_table.of_rank(rank).sort("record")
-    if made.height < _FEWEST:
-        return False
-    keys = made.select(pl.concat_str([pl.col("group"), pl.col("token")], separator=":").rank("dense"))
-    tokens = keys.to_series().cast(pl.UInt64).to_numpy()
-    expected = due(tokens[:-1], 1)
-    return len(expected) > 0 and int(expected[0]) == int(tokens[-1])
+    """Whether just these, without a dump, are what the calls of all others lack, and each stands in another call."""
+    for end in facts.wait_ends:
+        if end.kind == "missing" and end.ranks == ranks and {*waiting} <= {*end.victims}:
+            call = first_pending(facts, end)
+            return call is not None and all(is_in_another(facts, call, rank) for rank in ranks)
+    return False

@@ -130,8 +130,6 @@ class Parting(NamedTuple):
     """Where more than half of the ranks went; empty: no way was that of most."""
     odd: tuple[Cohort, ...]
     """The others; all of them, where no way was that of most."""
-    as_before: bool = False
-    """The usual way is that of as many ranks as the other, and is so by their own rounds before."""
 
 
 def parting(places: list[Cohort]) -> Parting | None:

@@ -10,7 +10,7 @@ from .called import divergence_of
 from .in_words import MOST_PLACES, place_words
 from .kinds import kind_of, known, rooted
 from .make_finding import make_finding, next_step
-from .places import Parting
+from .places import Parting, parting
 from .where_all_stand import WhereAllStand
 
 
@@ -18,7 +18,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
     """Nobody can be named: where each stands, the odd ones first, and the one thing to do next."""
     if not of.stands:
         return None
-    parted = of.parting
+    parted = parting(of.cohorts)
     moving = of.moving
     shown = sorted(of.cohorts, key=lambda cohort: (len(cohort.ranks), cohort.ranks))
     moved = set(moving) == set(of.stands) and not of.stays and not of.unseen and of.at_work_at_last

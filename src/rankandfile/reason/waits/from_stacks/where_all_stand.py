@@ -18,9 +18,9 @@ from rankandfile.reason.waits.patience import AT_LEAST_OF_FEW_NS
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, verb
 
-from .by_dumps import are_due, are_of_one_group, is_usual, lacks_only, waited_too_long
+from .by_dumps import are_of_one_group, is_usual
 from .kinds import known
-from .places import Cohort, Parting, cohorts, parting
+from .places import Cohort, cohorts
 
 #: Activities in which a rank that does not move waits for others, as far as its stack can tell.
 _MAY_WAIT = ("backward", "cuda_sync", "nccl_call", "teardown")
@@ -84,18 +84,6 @@ class WhereAllStand(Struct, frozen=True, dict=True):
         return cohorts(self.facts, self.stands)
 
     @cached_property
-    def parting(self) -> Parting | None:
-        """Where their ways part. Where as many went one way as the other, the usual one is that of ranks that go on as
-        their own rounds before, and that lack the others alone."""
-        found = parting(self.cohorts)
-        if found is None or found.usual or len(found.odd) != _FEW:
-            return found
-        for one, other in (found.odd, found.odd[::-1]):
-            if lacks_only(self.facts, other.ranks, one.ranks) and are_due(self.facts, one.ranks):
-                return Parting((one,), (other,), as_before=True)
-        return found
-
-    @cached_property
     def moving(self) -> tuple[int, ...]:
         return tuple(sorted(r for r, stand in self.stands.items() if moves(stand)))
 
@@ -146,7 +134,7 @@ class WhereAllStand(Struct, frozen=True, dict=True):
             return f"{ranks_words(vain)} waited until {verb(vain, 'its', 'their')} time was over"
         if any(stand.activity == "debugger" for stand in self.elsewhere.values()):
             return "whoever is at a debugger's prompt stays there until somebody types"
-        return waited_too_long(self.facts) or ("that the job hung was said" if self.facts.hung else "")
+        return "that the job hung was said" if self.facts.hung else ""
 
     @property
     def apart_ns(self) -> int:
