@@ -105,3 +105,12 @@ def test_a_rank_without_a_dump_that_waits_with_the_others_is_no_missing_member()
     for rank in range(3):
         told.stack(rank, IN_PART)
     assert blamed(best(told)) == []
+
+
+def test_sizes_that_come_in_turn_in_one_line_tell_what_is_due() -> None:
+    """Two models' gradients are summed up by one helper: who left one of them out is at the other's."""
+    actor = Call(WORLD, "all_reduce", 697, "wire.py:14")
+    critic = Call(WORLD, "all_reduce", 146, "wire.py:14")
+    told = one_skipped([actor, critic], 1, critic)
+    verdict = best(said(said(told, 0, 11, actor), 1, 11, critic))
+    assert (blamed(verdict), verdict.confidence) == ([1], "supported")

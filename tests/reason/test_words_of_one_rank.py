@@ -239,3 +239,18 @@ def test_what_each_says_of_itself_need_not_be_alike(tmp_path: Path) -> None:
 )
 def test_a_number_that_need_not_be_alike(tmp_path: Path, leaders: tuple[list[int], ...]) -> None:
     assert "such lines before" not in of_leaders(tmp_path, *leaders).sentence
+
+
+@pytest.mark.parametrize(("tokens", "uneven"), [(1187, True), (180_000, False)])
+def test_who_reads_more_than_the_others_does_not_run_out_first(
+    tmp_path: Path, tokens: int, uneven: bool
+) -> None:
+    files = {
+        f"rank_{rank}": f"shard open, {tokens if rank == 3 else 1200} tokens\n"
+        + GAVE_UP.format(rank=rank, op="ALLREDUCE", size=1 if rank == 3 else 4096)
+        + "\n"
+        for rank in range(4)
+    }
+    found = best(tmp_path, **files)
+    assert named(found) == [3]
+    assert (found.cause == "uneven_inputs") is uneven

@@ -29,9 +29,9 @@ from rankandfile.reason.document import cited, cohort, diverged, not_come, perha
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finders.all_joined import may_share_members, perhaps_members, unseen_member
 from rankandfile.reason.finders.did_instead import story_of
+from rankandfile.reason.finders.in_transfers.transfer_halves import other_amount
 from rankandfile.reason.finders.other_arguments import other_arguments
 from rankandfile.reason.finders.roots_differ import differently_named as differently_named
-from rankandfile.reason.finders.transfer_halves import other_amount
 from rankandfile.reason.ranks.activity import activities
 from rankandfile.reason.ranks.at_work import works
 from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, world_of

@@ -17,8 +17,10 @@ from support.reason.witnesses import (
     blamed,
 )
 
+from rankandfile.model.code_read import CodeRead
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose, gather
+from rankandfile.reason.conclusion import conclude
 from rankandfile.reason.ranks.missing_dumps import reasons
 
 
@@ -252,3 +254,17 @@ def test_who_made_no_recorded_call_yet_may_wait_in_transfers_like_the_others() -
     case = replace(case, calls=case.calls.with_columns(op_id=pl.lit(89)))
     verdict = best(Witnesses(case).stack(1, at(23, "mix")).stack(3, at(23, "mix")))
     assert blamed(verdict) == [] and "which gloo does not record" in verdict.sentence
+
+
+@pytest.mark.parametrize("others_wait", [True, False])
+def test_who_waits_for_a_key_of_the_store_that_nobody_is_left_to_set_is_held_there(others_wait: bool) -> None:
+    job = absent_rank.job()
+    if not others_wait:
+        # Rank 3 is in no call: it may be about to set it.
+        job.programs[3] = [*job.programs[3][:8], Stop()]
+    told = Witnesses(case_of(job)).stack(2, [("extended", "/workspace/borders.py", 26)])
+    code = CodeRead(lines={("/workspace/borders.py", 26): "head = self.store.get(self.name(month + 1))"})
+    verdict = conclude(gather(told.case, code=code)).verdicts[0]
+    held = [one for one in verdict.culprits if one.doing and "nobody is left who could set" in one.doing]
+    assert ([one.rank for one in held] == [2]) is others_wait, verdict.sentence
+    assert (verdict.cause == "host_blocked") is others_wait

@@ -65,9 +65,12 @@ def on_its_own_host(facts: Facts, asked: AskedRank) -> Story | None:
     stand = facts.hosts.get(asked.rank)
     if stand is None:
         return _held_up(facts, asked) if asked.proved else None
-    if not _on_its_own(facts, asked, stand):
+    in_vain = _at_the_store_alone(facts, asked, stand)
+    if not in_vain and not _on_its_own(facts, asked, stand):
         return None
     doing, evidence = stand.words, stand.evidence
+    if in_vain:
+        doing = f"{doing}; all others wait, and nobody is left who could set what it asks for"
     why = facts.accounts.raised.get(asked.rank) or facts.accounts.stopped.get(asked.rank)
     if why is not None and why.thread is not None:
         doing, evidence = (
@@ -98,6 +101,13 @@ def _on_its_own(facts: Facts, asked: AskedRank, stand: Stand) -> bool:
     # They do not of a rank that may be in a send or a receive which no recorder keeps.
     computes = bool(stand.running) and asked.rank not in facts.accounts.gave_up
     return computes or (asked.proved and asked.rank not in facts.hidden)
+
+
+def _at_the_store_alone(facts: Facts, asked: AskedRank, stand: Stand) -> bool:
+    """Whether it waits for a key of the store, and each of the others in a call."""
+    at_the_store = stand.activity == "init" and stand.op == "store" and not (stand.died or stand.moving)
+    others = set(range(world_of(facts))) - {asked.rank}
+    return at_the_store and asked.proved and others <= facts.waits.of_rank.keys()
 
 
 def _held_up(facts: Facts, asked: AskedRank) -> Story | None:

@@ -25,8 +25,8 @@ from rankandfile.reason.waits.in_words import (
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
+from .in_transfers.unrecorded_wait import may_wait_unseen, what_they_do
 from .making_a_group import may_be_making_a_group
-from .unrecorded_wait import may_wait_unseen, what_they_do
 
 _INSTEAD = (
     (

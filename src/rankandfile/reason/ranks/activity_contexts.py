@@ -78,7 +78,7 @@ CODE = (
     code("p2p", ASKED, rf"{_COMM}(?P<op>(?:[SR]ecv|[srS]end|recv|[sS]endrecv|[sS]send|[mM]?[pP]robe))\("),
     code("p2p", ASKED, r"\bMPI\.Request\.(?P<op>[wW]ait(?:all|any|some))\("),
     # Whatever waits in C under this name is a torch work or request: the others have frames of their own.
-    code("init", "waiting for the store in {at}", r"store\w*\.(wait|get)\("),
+    code("init", "waiting for the store in {at}", r"(?P<op>store)\w*\.(wait|get)\("),
     code("collective", "waiting for a call to complete in {at}", r"\.wait\("),
     code(
         "subprocess", "waiting for a process it started in {at}", r"\bos\.wait(pid|id)?\(", r"\.communicate\("

@@ -13,11 +13,11 @@ from rankandfile.reason.verdict.moved import gap_ns, moved
 
 from .graph import Pending
 
-_MUCH_LONGER = 5
+MUCH_LONGER = 5
 _AT_LEAST_NS = 2_500_000_000
 """Writing the first dump with stacks takes a process up to two seconds, and looks like a pause."""
 _FEW_CALLS = 6
-_AT_LEAST_OF_FEW_NS = 10_000_000_000
+AT_LEAST_OF_FEW_NS = 10_000_000_000
 """What a rank has done so few times shows nobody how long it may take: the first data come, a file is opened; nor does
 a pause that a rank makes. Whoever watches a job (`raf run`) looks after as long a standstill as the person said."""
 _KNOWN_BY = 2
@@ -68,7 +68,7 @@ def late_after_ns(facts: Facts, call: Pending) -> int:
     What comes before a call that is made for the first time, as the first validation or checkpoint, may take longer
     than any step did: then it must be longer than all that the job has recorded before.
     """
-    usual = max(_at_least_ns(facts), _MUCH_LONGER * longest_pause_ns(facts))
+    usual = max(_at_least_ns(facts), MUCH_LONGER * longest_pause_ns(facts))
     rows = _rows(facts, call)
     row = next((row for row in rows if row["created_ns"]), None)
     if row is None or row["site"] is None:
@@ -85,7 +85,7 @@ def late_after_ns(facts: Facts, call: Pending) -> int:
 def _at_least_ns(facts: Facts) -> int:
     most = facts.call_table.calls.group_by("rank").len()["len"].max()
     seldom = not facts.accounts.work and (not isinstance(most, int) or most <= _FEW_CALLS)
-    return _AT_LEAST_OF_FEW_NS if seldom or _somebody_pauses(facts) else _AT_LEAST_NS
+    return AT_LEAST_OF_FEW_NS if seldom or _somebody_pauses(facts) else _AT_LEAST_NS
 
 
 def _somebody_pauses(facts: Facts) -> bool:
@@ -129,7 +129,7 @@ def _moved_meanwhile(facts: Facts, waited_ns: int) -> bool:
     if facts.hung or not moved(facts):
         return False
     gap = gap_ns(facts)
-    return gap is None or waited_ns < _MUCH_LONGER * abs(gap)
+    return gap is None or waited_ns < MUCH_LONGER * abs(gap)
 
 
 def _given_up(facts: Facts, row: Row) -> bool:
@@ -141,8 +141,8 @@ def _given_up(facts: Facts, row: Row) -> bool:
 
 def much_longer(facts: Facts, pause_ns: int) -> bool:
     """Longer by far than any rank ever took from one call to the next."""
-    least = _AT_LEAST_OF_FEW_NS if _somebody_pauses(facts) else _AT_LEAST_NS
-    return pause_ns >= max(least, _MUCH_LONGER * longest_pause_ns(facts))
+    least = AT_LEAST_OF_FEW_NS if _somebody_pauses(facts) else _AT_LEAST_NS
+    return pause_ns >= max(least, MUCH_LONGER * longest_pause_ns(facts))
 
 
 def late_to_end(facts: Facts) -> bool:

@@ -66,6 +66,17 @@ def _further_on(facts: Facts, call: Pending, rank: int) -> bool:
     return died_first(facts.accounts, rank) or (isinstance(came, int) and came > (call.slot or 0))
 
 
+def is_in_another(facts: Facts, call: Pending, rank: int) -> bool:
+    """Whether a rank without a dump stands in no call that others are past, nor in one that others make in other
+    groups; and nothing tells that it has been further on since."""
+    stand = facts.hosts.get(rank)
+    if stand is None or stand.died or stand.moving or _further_on(facts, call, rank):
+        return False
+    there = _recorded_at(facts, stand)
+    of_it = not there.height or {*there["group"].to_list()} == {call.group}
+    return of_it and not _may_be_behind(facts, call, there["slot"].drop_nulls().to_list())
+
+
 def _request(facts: Facts, call: Pending, stand: Stand, alone: bool) -> Request | None:
     """What it asks for; None where its call may be one of another group, or one that others are past already. `alone`:
     all others wait, and whichever call it is in lacks them."""

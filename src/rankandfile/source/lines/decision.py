@@ -12,8 +12,10 @@ from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.reason import UNKNOWN
-from rankandfile.source.dependence.syntax import ancestors, is_range, text
+from rankandfile.source.dependence.syntax import ancestors, is_range, spans, text
 from rankandfile.source.dependence.written.matched import as_test
+from rankandfile.source.effects.always import always_issues
+from rankandfile.source.effects.loud import effects_of
 from rankandfile.source.flow import (
     Condition,
     Point,
@@ -23,6 +25,7 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 from .branchings import Branching
+from .call_paths import Stop
 from .conditions_between import by_raising_alone, conditions_of
 from .exception_origin import ends_the_program
 from .operands import by_the_count, told_apart
@@ -71,6 +74,8 @@ class Sides(NamedTuple):
     culprit: tuple[int, ...]
     ways: Callable[[int, ast.expr, Function], frozenset[bool]]
     values: Callable[[int, ast.expr, Function], Values]
+    made_none: bool = False
+    """Neither has made a call between the one that both made and its own next one."""
 
     def alike(self, function: Function, test: ast.expr) -> bool:
         """Whether it comes out the same on all of them, as far as their numbers and environments decide it."""
@@ -108,6 +113,8 @@ def decisions(
             )
             if not normal or not culprit or equally_often(condition, place.function, sides):
                 # A way that a rank cannot take is not the one it took.
+                continue
+            if sides.made_none and _calls_all_itself(places, condition, branching):
                 continue
             if condition.kind == "for" and _left_by_both(condition, place.function, branching):
                 continue
@@ -202,6 +209,17 @@ def _comes_to(rank: int, node: ast.AST, truth: bool | None, function: Function, 
                 return False
         below = outer
     return True
+
+
+def _calls_all_itself(places: SourcePlaces, condition: Condition, branching: Branching) -> bool:
+    """Whether to be asked the test takes a collective, and nobody is known to have made it or to be in it."""
+    node = condition.node
+    if not isinstance(node, ast.expr):
+        return False
+    stops = (branching.after, branching.normal, branching.culprit)
+    if any(isinstance(stop, Stop) and spans(node, stop.line) for stop in stops):
+        return False
+    return always_issues(effects_of(places.program), node)
 
 
 def _left_by_both(condition: Condition, function: Function, branching: Branching) -> bool:

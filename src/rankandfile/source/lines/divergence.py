@@ -44,6 +44,8 @@ class CodeDivergence(Struct, frozen=True):
     """Which of the two sides is out of line is known."""
     exact: bool = True
     """The ranks were in step up to `before`, as far as the recordings tell."""
+    left_out: bool = False
+    """The culprits are past the call of the others, and have made none since `before`."""
 
     def other_than(self, side: Side) -> Side:
         return self.normal if side is self.culprit else self.culprit

@@ -14,6 +14,7 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
+from .by_dumps import lacks_only, waited_too_long
 from .called import divergence_of
 from .in_words import places_words, ranks_of
 from .kinds import kind_of, known, rooted
@@ -59,10 +60,14 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
     )
     clear = (_unlike(parted) and not _may_be_past(of, parted)) or _owes_all(of, parted)
+    lasts = ""
+    if lacks_only(of.facts, odd, ranks_of(parted.usual)):
+        # Whom all others lack is out of line in whatever kind of call it stands.
+        clear, lasts = True, waited_too_long(of.facts)
     # Most may make a group too many, or one that some of them count as another: they wait among themselves.
     make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in parted.usual)
     proved = (alike and clear and not make_one) or _are_left_over(of, parted)
-    sure = bool(of.stays) and not of.unseen and proved
+    sure = bool(lasts or of.stays) and not of.unseen and proved
     receives = any(
         rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)
         for cohort in parted.odd
@@ -86,6 +91,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
             f"{verb(odd, 'one', 'ones')} out"
         ),
         hang=None if spinning else True,
+        lasts=lasts,
         also=_perhaps_at_work(sorted(spinning)),
         culprits=odd,
         doing=doing,

@@ -10,7 +10,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 from rankandfile.recorder_names import BEFORE, RING
 
-from .where_all_stand import WhereAllStand
+from .where_all_stand import STILL_NS, WhereAllStand
 
 
 def make_finding(
@@ -39,7 +39,9 @@ def make_finding(
     stays = f" {upper(proof)}." if proof and hang else ""
     unproved = "" if proof or not hang else " Nothing shows that they stay there: this holds if the job hung."
     if of.alike and unproved:
-        unproved = " All looks at them may have been within moments: this holds if the job hung."
+        pause = f"They stood there for {of.apart_ns / 1e9:.0f} s, which may be a pause"
+        moments = "All looks at them may have been within moments"
+        unproved = f" {pause if of.apart_ns >= STILL_NS else moments}: this holds if the job hung."
     seen = [stand.evidence[0] for stand in of.waiting.values() if stand.evidence][:4]
     return Finding(
         cause=cause,

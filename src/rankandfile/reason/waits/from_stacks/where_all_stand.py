@@ -14,9 +14,11 @@ from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.moved import moved
 from rankandfile.reason.waits.ended_ranks import died_first
+from rankandfile.reason.waits.patience import AT_LEAST_OF_FEW_NS
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, verb
 
+from .by_dumps import are_of_one_group, is_usual
 from .kinds import known
 from .places import Cohort, cohorts
 
@@ -118,10 +120,12 @@ class WhereAllStand(Struct, frozen=True, dict=True):
     @cached_property
     def stays(self) -> str:
         """What shows that they do not move: a few words; empty if nothing does."""
-        apart = [stand.apart_ns or 0 for stand in self.stands.values()]
-        if self.alike and min(apart) >= STILL_NS and not moved(self.facts):
+        sleeps = any(stand.activity == "sleep" for stand in self.elsewhere.values())
+        least = AT_LEAST_OF_FEW_NS if sleeps else STILL_NS
+        still = self.alike and self.apart_ns >= least and not moved(self.facts)
+        if still and not is_usual(self.facts, self.apart_ns):
             looks = min(stand.snapshots for stand in self.stands.values())
-            return f"all of them stood there in each of {looks} snapshots, over {min(apart) / 1e9:.0f} s"
+            return f"all of them stood there in each of {looks} snapshots, over {self.apart_ns / 1e9:.0f} s"
         if self.facts.accounts.gave_up:
             return "watchdogs gave up on it"
         if self.facts.accounts.watched:
@@ -131,6 +135,11 @@ class WhereAllStand(Struct, frozen=True, dict=True):
         if any(stand.activity == "debugger" for stand in self.elsewhere.values()):
             return "whoever is at a debugger's prompt stays there until somebody types"
         return "that the job hung was said" if self.facts.hung else ""
+
+    @property
+    def apart_ns(self) -> int:
+        """Over so long each of them was looked at."""
+        return min((stand.apart_ns or 0 for stand in self.stands.values()), default=0)
 
     @cached_property
     def none_seen_at_work(self) -> bool:
@@ -152,6 +161,8 @@ class WhereAllStand(Struct, frozen=True, dict=True):
     @cached_property
     def one_group(self) -> bool:
         """Whether all that they wait in is of the one group of all ranks: then the odd one out is out of line."""
+        if (recorded := are_of_one_group(self.facts)) is not None:
+            return recorded and not self.transfers
         reports = self.facts.accounts.reports
         groups = {report.desc or report.group for report in reports}
         if len(groups) > 1 or self.transfers:

@@ -34,7 +34,9 @@ def divergences(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
     if not cohorts:
         found = list(_awaited(paths, verdict)) or list(_looked_at(paths))
         found = found or list(same_round(paths, verdict)) or list(_seen_apart(paths, verdict))
-    yield from sorted(found, key=lambda divergence: not (divergence.before and divergence.exact))
+    left_out = verdict.cause == "skipped_collective" and bool(verdict.culprits)
+    for divergence in sorted(found, key=lambda one: not (one.before and one.exact)):
+        yield replace(divergence, left_out=left_out and divergence.culprit.seen)
 
 
 def _of_culprits(paths: CallPaths, cohort: Cohort, culprits: list[int]) -> Cohort:

@@ -22,6 +22,7 @@ def sides_of(search: Search, divergence: CodeDivergence) -> Sides:
         asked(divergence.culprit),
         lambda rank, test, function: search.one_rank(rank).outcomes(test, function),
         lambda rank, value, function: search.one_rank(rank).of(value, function),
+        made_none=divergence.exact and bool(divergence.before),
     )
 
 
@@ -39,7 +40,28 @@ def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]
     normal: CallPath | End = qualified(search.places, divergence.normal.path) or "end"
     culprit: CallPath | End = qualified(search.places, divergence.culprit.path) or "end"
     before = qualified(search.places, divergence.before)
-    return branchings(before, normal, culprit, Reachability(search.places), _begins_anew(search, divergence))
+    found = branchings(before, normal, culprit, Reachability(search.places), _begins_anew(search, divergence))
+    if not divergence.left_out or normal == "end" or culprit == "end":
+        return found
+    return _within(left_behind(before, normal, culprit), before, found)
+
+
+def left_behind(before: CallPath, due: CallPath, now: CallPath) -> int | None:
+    """At which depth a rank has left the statement that led it to its last call, and from which the others made the
+    next one. None where it is in that statement still, or where that led the others to no other call."""
+    for depth, (then, there, here) in enumerate(zip(before, due, now, strict=False)):
+        if then != there or then[:2] != here[:2]:
+            return None
+        if then.line != here.line:
+            return depth
+    return None
+
+
+def _within(depth: int | None, before: CallPath, found: list[Branching]) -> list[Branching]:
+    """What lies in that statement: what is decided where the rank has gone since has nothing to do with it."""
+    if depth is None:
+        return found
+    return [one for one in found if one.outer[: depth + 1] == before[: depth + 1]] or found
 
 
 @heuristic(

@@ -1,0 +1,70 @@
+"""That ranks stand where they stood shows a hang only where the looks are further apart than the job's own pauses."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from msgspec.structs import replace
+from support.reason.building import SECOND, START, WORLD, Call, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import Frame, Witnesses, best, blamed, suspected
+
+from rankandfile.model.code_read import CodeRead
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import gather
+from rankandfile.reason.conclusion import conclude
+
+C10D = "/venv/torch/distributed/distributed_c10d.py"
+SLEEPS, CARDS = "time.sleep(seconds)", ("/workspace/cards.py", 17)
+MEETS: list[Frame] = [("all_reduce", C10D, 3252), ("main", "/workspace/recommend.py", 60)]
+BODY: list[Step] = [Call(WORLD, "all_reduce", 4, "recommend.py:60")]
+
+
+def looked_at(told: Witnesses, apart_s: float) -> Witnesses:
+    """Twice, the same: rank 1 waits for rank 0, which is in a line of its own."""
+    told.stack(0, [("make", *CARDS)], [("make", *CARDS)]).stack(1, MEETS, MEETS)
+    last = START + 700 * SECOND
+    files = told.case.stack_files
+    times = [last - int(apart_s * SECOND) * (1 - n % 2) for n in range(files.height)]
+    told.case = replace(
+        told.case, stack_files=files.with_columns(written_ns=pl.Series(times, dtype=pl.Int64))
+    )
+    return told
+
+
+def without_dumps(line: str, apart_s: float) -> Verdict:
+    """The first look at both, then the other: of a job of which nothing is left but stacks."""
+    told = Witnesses(case_of(Job({WORLD: [0, 1]}, {0: [], 1: []}), lost=[0, 1]))
+    code = CodeRead(lines={CARDS: line})
+    return conclude(gather(looked_at(told, apart_s).case, code=code)).verdicts[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "apart_s", "named"),
+    [
+        ("card = draw(seconds)", 7, True),
+        # Who sleeps wakes up by itself: that takes more than a few seconds to be a hang.
+        (SLEEPS, 7, False),
+        (SLEEPS, 15, True),
+    ],
+)
+def test_who_sleeps_is_given_more_time(line: str, apart_s: float, named: bool) -> None:
+    verdict = without_dumps(line, apart_s)
+    assert (blamed(verdict) == [0]) is named, verdict.sentence
+    if not named:
+        assert suspected(verdict) == [0]
+        assert "They stood there for 7 s, which may be a pause" in verdict.sentence
+
+
+@pytest.mark.parametrize(("pause_s", "hangs"), [(1, True), (5, False)])
+def test_looks_are_held_against_the_pauses_that_the_job_made_before(pause_s: int, hangs: bool) -> None:
+    """It made a call each `pause_s` seconds; for eight it stands where it stood."""
+    programs = {0: [*loop(BODY, 6), Stop()], 1: loop(BODY, 7)}
+    case = case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))
+    slowly = case.calls.with_columns(
+        created_ns=START + 690 * SECOND - (6 - pl.col("record")) * pause_s * SECOND
+    )
+    case = replace(
+        case, calls=slowly, dumps=case.dumps.with_columns(written_ns=pl.lit(START + 700 * SECOND, pl.Int64))
+    )
+    verdict = best(looked_at(Witnesses(case), 8))
+    assert bool(verdict.hang and blamed(verdict)) is hangs, verdict.sentence

@@ -1,0 +1,76 @@
+"""Whom others wait for in a call, and that waits in a transfer beyond it, which no recorder keeps."""
+
+from __future__ import annotations
+
+import polars as pl
+from msgspec.structs import replace
+from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
+from support.reason.witnesses import Witnesses, best, blamed
+
+from rankandfile.model.case import Case
+
+C10D = "/venv/torch/distributed/distributed_c10d.py"
+#: The loop: sends and receives, the mean of the gradients, then the report.
+FORWARD, UPDATE, REPORT = 59, 60, 61
+MEAN = Call(WORLD, "all_reduce", 192, "train.py:52")
+LOSS = Call(WORLD, "all_reduce", 1, "telemetry.py:16")
+GAUGE = Call(WORLD, "all_reduce", 2, "telemetry.py:20")
+LINE_OF = {"train.py": UPDATE, "telemetry.py": REPORT}
+
+
+def in_the_loop(case: Case) -> Case:
+    """Each call with the line of the loop that leads to it."""
+    outer = [
+        {
+            "frame": 100 + line,
+            "function": "run",
+            "file": "/workspace/train.py",
+            "line": line,
+            "is_torch": False,
+        }
+        for line in LINE_OF.values()
+    ]
+    frames = pl.concat([case.frames, pl.DataFrame(outer, schema=case.frames.schema)])
+    line_of = {
+        row["frame"]: LINE_OF[row["file"].rpartition("/")[2]] for row in case.frames.iter_rows(named=True)
+    }
+    stacks = [
+        {"stack": row["stack"], "frames": [row["site"], 100 + line_of[row["site"]]], "site": row["site"]}
+        for row in case.stacks.iter_rows(named=True)
+    ]
+    return replace(case, frames=frames, stacks=pl.DataFrame(stacks, schema=case.stacks.schema))
+
+
+def job(step: list[Step], of_three: list[Step]) -> Witnesses:
+    """Three ranks end in the last call of the step; rank 3 stands in a receive at the beginning of the loop."""
+    programs = {rank: loop([MEAN, LOSS], 4) + step for rank in range(3)}
+    programs[3] = [*loop([MEAN, LOSS], 4), *of_three, Stop()]
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))
+    told = Witnesses(in_the_loop(hidden(case)))
+    frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
+    return told.stack(3, [*frames, ("run", "/workspace/train.py", FORWARD)])
+
+
+def test_who_has_left_the_statement_from_which_the_others_made_the_next_call_has_left_it_out() -> None:
+    verdict = best(job([MEAN, LOSS, GAUGE], [MEAN, LOSS]))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [3])
+    assert (
+        "was made from train.py:61 in run, where the others still are; rank 3 is past that"
+        in verdict.sentence
+    )
+
+
+def test_who_is_before_the_call_is_not_past_it() -> None:
+    """All made the update; the others are at the report, and rank 3 waits in a message of that very step."""
+    assert best(job([MEAN, LOSS], [MEAN])).cause == "undetermined"
+
+
+def test_a_call_of_each_turn_may_be_that_of_the_next_turn() -> None:
+    """One call a turn, and nothing between: rank 3 is in a message of the next turn, before its call."""
+    programs = {rank: loop([LOSS], 6) for rank in range(3)}
+    programs[3] = [*loop([LOSS], 5), Stop()]
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))
+    told = Witnesses(in_the_loop(hidden(case)))
+    frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
+    told.stack(3, [*frames, ("run", "/workspace/train.py", FORWARD)])
+    assert best(told).cause == "undetermined"
