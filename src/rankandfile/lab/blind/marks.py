@@ -24,7 +24,7 @@ class BlindMarks(msgspec.Struct, kw_only=True):
     hang: bool | None
     culprits: bool | None
     nobody: bool | None
-    """Of a healthy case: nobody is named, not even as a suspect."""
+    """Of a healthy case: nobody is a culprit. Whoever is suspected, "if it hung", is counted by none."""
     innocents: list[int]
     """Innocent ranks that are blamed, and not as mere suspects."""
     suspects: bool | None
