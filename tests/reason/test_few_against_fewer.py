@@ -9,6 +9,10 @@ from support.reason import no_dumps
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
 from support.reason.witnesses import Frame, Witnesses, best, blamed, suspected
 
+from rankandfile.model.code_read import CodeRead
+from rankandfile.reason import gather
+from rankandfile.reason.conclusion import conclude
+
 C10D = "/venv/torch/distributed/distributed_c10d.py"
 SUM = Call(WORLD, "all_reduce", 64, "trainer.py:63")
 LOSS = Call(WORLD, "all_reduce", 1, "trainer.py:70")
@@ -101,6 +105,41 @@ def test_who_made_fewer_transfers_than_ever_owes_the_one_that_is_seen_to_wait_fo
     assert "1 transfer since" in verdict.sentence and "2 each time before" in verdict.sentence
     at_work: list[Frame] = [("sleep", "/workspace/link.py", 15)]
     assert blamed(best(unrecorded(short=True).stack(2, at_work, running=True))) != [1]
+
+
+#: What was begun before, and is waited for without a frame of torch's.
+WAITS: list[Frame] = [("rotate", "/workspace/ring.py", 20)]
+PART = {"a": [0, 1, 2], "b": [3, 4, 5]}
+
+
+def two_rings(fewer: tuple[int, ...]) -> Witnesses:
+    """In a group of each ring ranks sum up; ranks 4 and 5 do not come to the fifth sum, and 3 waits for them there."""
+    of = {rank: Call("a" if rank < 3 else "b", "all_reduce", 64, "main.py:23") for rank in range(6)}
+    programs: dict[int, list[Step]] = {rank: loop([of[rank]], 5) for rank in range(4)}
+    programs |= {rank: [*loop([of[rank]], 4), Stop()] for rank in (4, 5)}
+    descs = {"a": "mesh_cp", "b": "mesh_cp"}
+    case = hidden(case_of(Job(PART, programs, backend="gloo", descs=descs)))
+    last = pl.col("rank").is_in(fewer) & (pl.col("seq") == 5)
+    calls = case.calls.with_columns(pl.col("op_id") - last.cast(pl.Int64))
+    told = Witnesses(replace(case, calls=calls))
+    for rank in range(6):
+        receive: list[Frame] = [("recv", C10D, 2799), ("rotate", "/workspace/ring.py", 19)]
+        told.stack(
+            rank, receive if rank == 4 else WAITS if rank == 5 else [("average", "/workspace/main.py", 23)]
+        )
+    return told
+
+
+@pytest.mark.parametrize(("fewer", "named"), [((3,), [3]), ((0, 3), []), ((), [])])
+def test_of_another_ring_the_numbers_tell_that_the_round_has_as_many_messages_as_ever(
+    fewer: tuple[int, ...], named: list[int]
+) -> None:
+    """Alone in its call, rank 3 may have had fewer to send; not where the other ring's ranks had as many as ever."""
+    code = CodeRead(lines={("/workspace/ring.py", 20): "taken.wait()"})
+    verdict = conclude(gather(two_rings(fewer).case, code=code)).verdicts[0]
+    assert blamed(verdict) == named, verdict.sentence
+    if named:
+        assert "wait in recv ← rotate, ring.py:19 or for a call to complete in ring.py:20" in verdict.sentence
 
 
 def stages(receives_at: int) -> Witnesses:

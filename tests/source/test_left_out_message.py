@@ -239,3 +239,30 @@ def test_who_is_known_to_have_left_a_message_out_did_so_where_no_number_decides(
     )
     where = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].location
     assert (where is not None and place(where) == ("train.py", at("test"))) is found
+
+
+def test_by_the_numbers_of_its_calls_it_owes_a_message_whoever_receives_from_whom() -> None:
+    """From whom each receives a file tells; and one of those that lack a message waits in no frame of torch's."""
+    text = (
+        RING.replace("(place - 1) % many", "int(open('left').read())")
+        .format(empty="not chunk.any()")
+        .lstrip("\n")
+    )
+    at = partial(remarked, text)
+
+    def frame(function: str, remark: str) -> tuple[str, str, int]:
+        return function, f"{FOLDER}train.py", at(remark)
+
+    outer = frame("<module>", "main")
+    end = (frame("main", "end"), outer)
+    hop = (frame("hop", "asks"), frame("attention", "hops"), frame("main", "inside"), outer)
+    stand: dict[int, Frames] = {0: end, 1: (("recv", TORCH, 1), *hop), 2: hop}
+    run = Run({"train.py": text}, {0: [("barrier", end)], 1: [], 2: []})
+    left_out = Culprit(rank=0, doing=f"{LEFT_MESSAGE_OUT}: made 2 transfers before the call, not 4")
+    verdict = msgspec.structs.replace(
+        undecided(run, Wait(ranks="0", waits_for="1,2", group="0")),
+        cause="skipped_collective",
+        culprits=[left_out],
+    )
+    where = locate(case_of(run, stand), diagnosis_of(verdict), tree(run.files)).verdicts[0].location
+    assert where is not None and place(where) == ("train.py", at("test"))

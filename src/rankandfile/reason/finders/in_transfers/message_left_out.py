@@ -15,10 +15,13 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.from_stacks.kinds import known
+from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import counted, ranks_words, upper, verb
+
+_MOST = 3
 
 
 @finder(precedence=235)
@@ -34,15 +37,16 @@ def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if any(_elsewhere(facts.hosts.get(rank)) for rank in wait_end.ranks):
         return None
     fewer = {r: f for r in call.waiting if (f := made_fewer(facts.call_table, r, call.group, call.slot))}
-    others = [rank for rank in call.waiting if rank not in fewer]
-    if len(fewer) != 1 or not all(made_all(facts.call_table, r, call.group, call.slot) for r in others):
+    others = {rank: call.group for rank in call.waiting if rank not in fewer}
+    if len(fewer) != 1 or not _made_all(facts, others, call.slot):
         return None
     (rank, (now, before)) = next(iter(fewer.items()))
+    others = others or _as_ever_elsewhere(facts, call, call.slot)
     row = pending_row(facts, call)
     those = ranks_words(wait_end.ranks)
     stands = [facts.hosts.get(missing) for missing in wait_end.ranks]
     # That all have fewer to send this time, only another one's numbers exclude; that it is late, only a stack.
-    perhaps_not = not others or not all(stand is not None and stand.activity == "p2p" for stand in stands)
+    perhaps_not = not others or not all(stand is not None and _may_be_in_one(stand) for stand in stands)
     left_out = perhaps(
         "skipped_collective", f"Rank {rank} may have left a message out.", [rank], decided_by="the source"
     )
@@ -74,13 +78,35 @@ def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
+def _made_all(facts: Facts, group_of: dict[int, int], slot: int) -> bool:
+    return all(made_all(facts.call_table, rank, group, slot) for rank, group in group_of.items())
+
+
+def _as_ever_elsewhere(facts: Facts, call: Pending, slot: int) -> dict[int, int]:
+    """Rank -> group of those in other groups of the same kind, as another ring, that came to this round with as many as
+    ever; nobody where one of them made fewer, too."""
+    families, members = facts.membership.families, facts.membership.members
+    kind = families.get(call.group, call.group)
+    alike = [group for group in members if group != call.group and families.get(group, group) == kind]
+    all_of_them = [(rank, group) for group in alike for rank in members[group]]
+    if any(made_fewer(facts.call_table, rank, group, slot) for rank, group in all_of_them):
+        return {}
+    return {rank: group for rank, group in all_of_them if made_all(facts.call_table, rank, group, slot)}
+
+
 def _elsewhere(stand: Stand | None) -> bool:
     """It is known to wait in no transfer."""
-    return stand is not None and stand.activity != "p2p" and stand.activity != "user_code"
+    return stand is not None and stand.activity != "user_code" and not _may_be_in_one(stand)
+
+
+def _may_be_in_one(stand: Stand) -> bool:
+    """In a send or a receive, or in a wait for something that was begun before."""
+    return stand.activity == "p2p" or (stand.activity == "collective" and not known(stand))
 
 
 def _where(facts: Facts, wait_end: WaitEnd) -> str:
-    phrases = {facts.hosts[rank].phrase for rank in wait_end.ranks if rank in facts.hosts}
-    if len(phrases) == 1 and {*wait_end.ranks} <= facts.hosts.keys():
-        return f"{verb(wait_end.ranks, 'waits', 'wait')} {phrases.pop()}"
+    phrases = dict.fromkeys(facts.hosts[rank].phrase for rank in wait_end.ranks if rank in facts.hosts)
+    if phrases and {*wait_end.ranks} <= facts.hosts.keys():
+        first, *more = [phrase.removeprefix("waiting ") for phrase in phrases][:_MOST]
+        return f"{verb(wait_end.ranks, 'waits', 'wait')} {' or '.join((first, *more))}"
     return f"{verb(wait_end.ranks, 'sends and receives', 'send and receive')} too, which gloo does not record"

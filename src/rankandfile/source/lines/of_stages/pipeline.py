@@ -40,6 +40,9 @@ def stages_of(search: Search, verdict: Verdict) -> list[Stage]:
         return []
     waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
     waiting |= {*_open(search)}
+    if left_message_out(verdict) is not None:
+        # Who lacks the message waits for it; a wait for what was begun before leaves no frame of torch's.
+        waiting |= {rank for wait in verdict.waits for rank in ranks_of(wait.waits_for)}
     found: list[Stage] = []
     for rank in range(search.ranks):
         looks = search.paths.whole(rank, "main")
