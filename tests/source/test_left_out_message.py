@@ -243,11 +243,14 @@ def test_who_is_known_to_have_left_a_message_out_did_so_where_no_number_decides(
 
 def test_by_the_numbers_of_its_calls_it_owes_a_message_whoever_receives_from_whom() -> None:
     """From whom each receives a file tells; and one of those that lack a message waits in no frame of torch's."""
-    text = (
-        RING.replace("(place - 1) % many", "int(open('left').read())")
-        .format(empty="not chunk.any()")
-        .lstrip("\n")
+    text = RING.replace("(place - 1) % many", "int(open('left').read())").format(empty="mesh is None")
+    text = text.replace("  # test", "").replace(
+        '    for _ in range(mesh["cp"].size() - 1):\n        hop(mesh, chunk)  # hops',
+        '    for n in range(mesh["cp"].size()):\n'
+        "        if not chunk[n].any():  # test\n            continue\n"
+        '        if n + 1 < mesh["cp"].size():\n            hop(mesh, chunk)  # hops',
     )
+    text = text.lstrip("\n")
     at = partial(remarked, text)
 
     def frame(function: str, remark: str) -> tuple[str, str, int]:
