@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from msgspec.structs import replace
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
-from support.reason.witnesses import Witnesses, best, blamed
+from support.reason.witnesses import Witnesses, best, blamed, suspected
 
 from rankandfile.model.case import Case
 
@@ -74,3 +74,16 @@ def test_a_call_of_each_turn_may_be_that_of_the_next_turn() -> None:
     frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
     told.stack(3, [*frames, ("run", "/workspace/train.py", FORWARD)])
     assert best(told).cause == "undetermined"
+
+
+def test_one_against_one_is_a_suspect() -> None:
+    """As well the other one may have made a call that nobody was to make."""
+    programs: dict[int, list[Step]] = {
+        0: [*loop([MEAN, LOSS], 5), GAUGE],
+        1: [*loop([MEAN, LOSS], 5), Stop()],
+    }
+    case = case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))
+    told = Witnesses(in_the_loop(hidden(case)))
+    frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
+    verdict = best(told.stack(1, [*frames, ("run", "/workspace/train.py", FORWARD)]))
+    assert (verdict.cause, blamed(verdict), suspected(verdict)) == ("skipped_collective", [], [1])

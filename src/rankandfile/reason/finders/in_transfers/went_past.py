@@ -37,12 +37,14 @@ def went_past(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if left.keys() != {*wait_end.ranks}:
         return None
     culprits = wait_end.ranks
+    # One against one: as well the call may have been made where nobody was to make it.
+    most = len(call.waiting) > len(culprits)
     row, last = pending_row(facts, call), lookup.last_call(facts, culprits[0])
     stand, at = facts.hosts[culprits[0]], left[culprits[0]]
     those = ranks_words(culprits)
     return Finding(
         cause="skipped_collective",
-        confidence="supported",
+        confidence="supported" if most else "hypothesis",
         sentence=told(
             f"{upper(those)} left out the {call_phrase(facts, call)}. {verb(culprits, 'Its', 'Their')} last call, the "
             f"{lookup.call_words(facts, last) if last else ''}, was made from {lookup.short_file(at.file)}:{at.line} "
