@@ -45,6 +45,7 @@ def condense(
     Exit status: 0 written, 2 usage or unreadable input.
     """
     from rankandfile.evidence.condensed.condense import condense as write
+    from rankandfile.evidence.files.expansion_budget import amount
 
     of_suffix(output, dict.fromkeys((".case", ""), "case"), ".case", name_it="")
     if output.exists() and not force:
@@ -57,10 +58,8 @@ def condense(
     if not done.files:
         raise UserError(nothing_found(there, [str(note) for note in done.notes]))
     less = f", {done.before / done.after:,.0f} times less" if done.before > 2 * done.after else ""
-    out.print(
-        f"{output}: {done.after / 1024:,.0f} KiB of {done.before / 1024:,.0f} KiB{less}: "
-        f"{done.files:,} {'file' if done.files == 1 else 'files'}, {done.dumps:,} with calls"
-    )
+    files = f"{done.files:,} {'file' if done.files == 1 else 'files'}, {done.dumps:,} with calls"
+    out.print(f"{output}: {amount(done.after)} of {amount(done.before)}{less}: {files}", soft_wrap=True)
     if done.left_out:
         err.print(f"left out, as no evidence: {done.left_out:,} files")
     for note in done.notes:

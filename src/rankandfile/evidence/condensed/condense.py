@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -58,7 +59,8 @@ def condense(
     patience = Patience(limits.seconds)
     with tempfile.TemporaryDirectory(prefix="raf-") as spool:
         found, notes = walk(paths, Path(spool), limits, patience)
-        blobs = [blob for blob in found if not _same(blob.path, output)]
+        own = output.stat() if output.exists() else None
+        blobs = [blob for blob in found if own is None or not _is(blob.source.partition("!/")[0], own)]
         small = _Small(blobs, Path(spool))
         tasks = [Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs]
         decode_each(tasks, small.receive(on_progress), jobs, patience)
@@ -79,8 +81,12 @@ def condense(
     )
 
 
-def _same(path: Path, output: Path) -> bool:
-    return output.exists() and path.samefile(output)
+def _is(path: str, output: os.stat_result) -> bool:
+    """Whether it is the archive itself, of an earlier time: what it holds lies beside it."""
+    try:
+        return os.path.samestat(os.stat(path), output)  # noqa: PTH116 - there may be a hundred thousand
+    except OSError:
+        return False
 
 
 def _write(
