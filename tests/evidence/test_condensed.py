@@ -11,6 +11,7 @@ import msgspec
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from support.capture.recorded import Recorded
 from support.evidence.condensing import answer, case_of, condensed, told_alike
 from support.evidence.sample_dumps import MILLISECOND, NOW, job, one_rank
 from support.places import EXAMPLES
@@ -18,10 +19,13 @@ from support.selected import in_lab
 
 from rankandfile.evidence.condensed.condense import condense
 from rankandfile.evidence.condensed.form import FORM, SIGN, Document, Dump, Group, Sparse, written
+from rankandfile.evidence.condensed.making import document
 from rankandfile.evidence.condensed.reading import read
 from rankandfile.evidence.condensed.times import NEWEST
+from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.files.limits import Limits
-from rankandfile.evidence.raw import Frame, Kind, Shape, Status
+from rankandfile.evidence.raw import Frame, Kind, Repeats, Shape, Status, pack
+from rankandfile.evidence.text.stacks.raw import RAISED, RawProcess, RawStacks, RawThread
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 from rankandfile.lab.sim import catalog
@@ -175,6 +179,41 @@ def test_an_archive_that_was_cut_off_keeps_what_came_before(tmp_path: Path) -> N
     found = case_of(cut)
     assert found.dumps.filter(pl.col("calls") > 0).height >= 1
     assert sum("cut off" in str(note) for note in found.notes) >= 1
+
+
+def test_rings_keep_their_calls_and_where_a_quiet_process_stood(tmp_path: Path) -> None:
+    rings = tmp_path / "rings"
+    rings.mkdir()
+    for rank in range(2):
+        ring = Recorded(rings, rank, 2)
+        for _ in range(200):
+            ring.call(31, 12, reduction="MAX", ago=60.0)
+            ring.call(40, 12, op="broadcast_", root=0, ago=60.0)
+        if rank:
+            ring.call(50, 12, op="barrier", done=False, ago=50.0)
+    assert told_alike(rings, tmp_path) == []
+    full, small = case_of(rings), case_of(tmp_path / "node.case")
+    assert full.calls.height == 801
+    assert_frame_equal(full.calls.drop(TIMES), small.calls.drop(TIMES))
+    stacks = RawStacks(
+        formats=["ring"],
+        processes=[
+            RawProcess(3, "content", "node07", 17, 16, at_ns=NOW),
+            RawProcess(3, "content", "node07", 17),
+        ],
+        threads=[
+            RawThread(801, 0, 0, name="MainThread", role="main"),
+            RawThread(790, 1, 1, role="main", shows=RAISED, error="ValueError: no"),
+        ],
+        repeats=pack(
+            Repeats(
+                stacks=[(0, 1), (2,)], frames=[Frame("step", "/job/train.py", line) for line in (3, 5, 8)]
+            )
+        ),
+    )
+    found = Decoded(stacks=stacks, sources=[("/job/train.py", "ab" * 32)])
+    again = read(written(document(found)))
+    assert (again.stacks, again.sources) == (found.stacks, found.sources)
 
 
 KIND = Kind("nccl:all_reduce", 0, 0, 0, 0, "completed", True, False, 1000)
