@@ -8,7 +8,6 @@ import os
 import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 
 from rankandfile.evidence.files.blobs import Blob
@@ -21,15 +20,15 @@ class Archive:
         self.bytes = 0
         """Of all that is in it."""
 
-    def add(self, name: str, written_ns: int, content: bytes | Path) -> None:
+    def add(self, name: str, written_ns: int, content: Path) -> None:
         """Raises OSError."""
         info = tarfile.TarInfo(name)
         if written_ns > 0:
             seconds, rest = divmod(written_ns, 10**9)
             info.pax_headers = {"mtime": f"{seconds}.{rest:09d}"}
-        with BytesIO(content) if isinstance(content, bytes) else content.open("rb") as file:
-            info.size = file.seek(0, os.SEEK_END)
-            file.seek(0)
+        with content.open("rb") as file:
+            # It may be a log that grows.
+            info.size = os.fstat(file.fileno()).st_size
             self._tar.addfile(info, file)
         self.bytes += info.size
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankandfile.evidence.files.decoded import Decoded
-from rankandfile.evidence.raw import INTEGERS, NULL, RawDump, Shape, unpack_repeats, unpack_shape
+from rankandfile.evidence.raw import INTEGERS, NULL, RawDump, Shape, unpack_shape
 from rankandfile.evidence.tables.part import Integers, Part
-from rankandfile.evidence.text.stacks.raw import RAISED, RawStacks
 
-from .form import UNIT_NS, Document, Dump, Group, Sparse, Stood
+from .form import UNIT_NS, Document, Dump, Group, Sparse
+from .stood import stood
 from .times import Mask, exact, whole
 
 #: Columns that count, each within its group.
@@ -23,7 +23,7 @@ def document(decoded: Decoded) -> Document:
     return Document(
         dumps=[_dump(raw) for raw in decoded.dumps],
         notes=decoded.notes,
-        stood=[] if decoded.stacks is None else _stood(decoded.stacks),
+        stood=[] if decoded.stacks is None else stood(decoded.stacks),
         sources=decoded.sources,
     )
 
@@ -103,26 +103,3 @@ def _durations(raw: RawDump, kept: Mask) -> list[tuple[int, float]]:
     values = np.frombuffer(raw.durations_ms)
     places = np.flatnonzero(kept & ~np.isnan(values)).tolist() or [raw.calls - 1]
     return [(at, float(values[at])) for at in places]
-
-
-def _stood(stacks: RawStacks) -> list[Stood]:
-    repeats = unpack_repeats(stacks.repeats)
-    found = []
-    for thread in stacks.threads:
-        process = stacks.processes[thread.process]
-        frames = () if thread.stack is None else repeats.stacks[thread.stack]
-        found.append(
-            Stood(
-                frames=[repeats.frames[frame] for frame in frames],
-                line=thread.line,
-                rank=process.rank,
-                rank_from=process.rank_from,
-                host=process.host,
-                pid=process.pid,
-                parent=process.parent,
-                at_ns=process.at_ns,
-                name=thread.name,
-                raised=thread.error if thread.shows == RAISED else None,
-            )
-        )
-    return found

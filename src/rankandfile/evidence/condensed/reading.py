@@ -14,15 +14,15 @@ import msgspec
 from rankandfile.evidence.files.decoded import Decoded
 from rankandfile.evidence.flight import header
 from rankandfile.evidence.flight.entries import INTEGER_KEYS
-from rankandfile.evidence.flight.interning import MAX_FRAMES, Malformed, text
-from rankandfile.evidence.raw import NULL, Frame, RawDump, RawNote, Repeats, Run, pack
-from rankandfile.evidence.text.stacks.raw import RAISED, RawProcess, RawStacks, RawThread
+from rankandfile.evidence.flight.interning import Malformed, text
+from rankandfile.evidence.raw import NULL, RawDump, RawNote, Run
 from rankandfile.model.ranks import MOST_RANKS
 
-from .form import FORM, SIGN, UNIT_NS, Document, Dump, Group, Sparse, Stood, unpack
+from .form import FORM, SIGN, UNIT_NS, Document, Dump, Group, Sparse, unpack
+from .stood import stacks_of
 
-#: As many of each as one file's notes, stacks and sources have at most.
-_NOTES, _STOOD, _SOURCES = 10_000, 16, 100_000
+#: As many as one file has, at most.
+_NOTES, _SOURCES = 10_000, 100_000
 _BREAKS = (Malformed, IndexError, KeyError, ValueError, OverflowError, TypeError)
 
 
@@ -57,7 +57,7 @@ def _decoded(document: Document) -> Decoded:
         # What was said of the dump when it was condensed is not said again.
         notes += [note for note in more if (note.where, note.what) not in known]
     sources = [(text(path), text(digest)) for path, digest in document.sources[:_SOURCES]]
-    return Decoded(dumps=dumps, notes=notes, stacks=_stacks(document.stood[:_STOOD]), sources=sources)
+    return Decoded(dumps=dumps, notes=notes, stacks=stacks_of(document.stood), sources=sources)
 
 
 def _head(dump: Dump) -> dict[str, Any]:
@@ -172,20 +172,3 @@ def _places(few: Sparse) -> Iterator[tuple[int, int]]:
     for after, value in zip(few.after, few.values, strict=True):
         at += after
         yield at, value
-
-
-def _stacks(stood: Sequence[Stood]) -> RawStacks | None:
-    stacks, repeats = RawStacks(formats=["ring"]), Repeats()
-    for one in stood:
-        frames = [Frame(text(f.function), text(f.file), f.line) for f in one.frames[:MAX_FRAMES]]
-        numbers = range(len(repeats.frames), len(repeats.frames) + len(frames))
-        repeats.frames += frames
-        process = RawProcess(one.rank, text(one.rank_from), one.host, one.pid, one.parent, one.at_ns)
-        thread = RawThread(one.line, len(stacks.processes), len(repeats.stacks), name=one.name, role="main")
-        if one.raised is not None:
-            thread.shows, thread.error = RAISED, one.raised
-        repeats.stacks.append(tuple(numbers))
-        stacks.processes.append(process)
-        stacks.threads.append(thread)
-    stacks.repeats = pack(repeats)
-    return stacks if stacks.threads else None
