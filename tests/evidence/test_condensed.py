@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from support.capture.recorded import Recorded
 from support.evidence.condensing import answer, case_of, condensed, told_alike
-from support.evidence.sample_dumps import MILLISECOND, NOW, job, one_rank
+from support.evidence.sample_dumps import MILLISECOND, NOW, job, one_rank, plain
 from support.places import EXAMPLES
 from support.selected import in_lab
 
@@ -21,10 +21,13 @@ from rankandfile.evidence.condensed.condense import condense
 from rankandfile.evidence.condensed.form import FORM, SIGN, Document, Dump, Group, Sparse, written
 from rankandfile.evidence.condensed.making import document
 from rankandfile.evidence.condensed.reading import read
+from rankandfile.evidence.condensed.stand_ins import StandIns
 from rankandfile.evidence.condensed.times import NEWEST
-from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.files.blobs import Blob
+from rankandfile.evidence.files.decoded import UNREAD, Decoded
 from rankandfile.evidence.files.limits import Limits
-from rankandfile.evidence.raw import Frame, Kind, Repeats, Shape, Status, pack
+from rankandfile.evidence.flight import header
+from rankandfile.evidence.raw import Frame, Kind, RawNote, Repeats, Shape, Status, pack
 from rankandfile.evidence.text.stacks.raw import RAISED, RawProcess, RawStacks, RawThread
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
@@ -170,6 +173,29 @@ def test_what_was_not_taken_is_told_where_it_is_read(tmp_path: Path) -> None:
     assert [note.what for note in case_of(dumps).notes if "rank_8" in note.file] == [
         note.what for note in small.notes if "rank_8" in note.file
     ]
+
+
+def test_what_there_was_no_time_for_travels_as_it_is(tmp_path: Path) -> None:
+    """Whoever reads the archive may have more."""
+    file = tmp_path / "nccl_trace_rank_0"
+    file.write_bytes(write_pickle(one_rank(0)))
+    small = StandIns([Blob(str(file), file, file.stat().st_size, NOW)], tmp_path)
+    small.receive(None)(0, Decoded(UNREAD, notes=[RawNote("", "not read: the time for reading is over")]))
+    assert small.contents == {0: file}
+    assert [note.what for note in small.notes] == ["not read: the time for reading is over"]
+
+
+def test_narrow_columns_of_the_native_reader_are_the_same() -> None:
+    found, _ = header.decode(plain(one_rank(0, calls=100)), "pickle")
+    assert found is not None
+    narrow = msgspec.structs.replace(
+        found,
+        kinds=bytes(memoryview(found.kinds)[::4]),
+        integers=[
+            bytes(memoryview(column)[::8]) if n < 4 else column for n, column in enumerate(found.integers)
+        ],
+    )
+    assert written(document(Decoded(dumps=[narrow]))) == written(document(Decoded(dumps=[found])))
 
 
 def test_an_archive_that_was_cut_off_keeps_what_came_before(tmp_path: Path) -> None:

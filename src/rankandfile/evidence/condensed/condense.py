@@ -83,7 +83,7 @@ def condense(
         left_out=len(blobs) - len(kept),
         before=sum(blobs[index].size for index in small.contents),
         after=output.stat().st_size if kept else 0,
-        notes=notes,
+        notes=[*notes, *small.notes],
     )
 
 

@@ -54,7 +54,8 @@ def _add_calls(found: Dump, part: Part) -> None:
     found.shapes = [_shape(packed) for packed in repeats.shapes]
     found.calls = part.kind_of_calls.tolist()
     groups = [repeats.kinds[kind].group for kind in found.calls]
-    columns = {name: part.column(name) for name in COUNTERS}
+    # The native reader's columns are narrower.
+    columns = {name: part.column(name).astype(np.int64) for name in COUNTERS}
     found.numbers = {
         name: _above_its_group(values.tolist(), groups)
         for name, values in columns.items()
@@ -66,7 +67,7 @@ def _add_calls(found: Dump, part: Part) -> None:
         found.rest_ns = _sparse(made % UNIT_NS, exact(part, made) & (made != NULL))
     kept = whole(part)
     for name in ("started_ns", "completed_ns"):
-        values = part.column(name)
+        values = part.column(name).astype(np.int64)
         setattr(found, name, _sparse(values, kept & (values != NULL)))
     found.durations_ms = _durations(part.raw, kept)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -14,12 +15,13 @@ from rankandfile.evidence.files.pool import Task
 from rankandfile.evidence.files.sniff import signs
 from rankandfile.evidence.load import OnProgress, decode_each
 from rankandfile.evidence.ring.sources import copies
+from rankandfile.model.ledger import Note
 
 from . import thin_logs
 from .form import Document, written
 
-#: Files that were not tried, or could not be read: what there is to say of them is all that travels.
-_NOTHING_BUT_NOTES = (UNREAD, "unreadable")
+#: Files that were not tried for want of time, or that a decoder could not cope with: whoever reads the archive may.
+_NOT_DECODED = (UNREAD, "unreadable")
 #: What of a process's memory says which process it was, and how it ended.
 _OF_CORE = 4 << 20
 
@@ -32,6 +34,8 @@ class StandIns:
         self.dumps = 0
         self.tells = False
         """Something in them tells of a job."""
+        self.notes: list[Note] = []
+        """On files that stand for themselves, as they could not be read."""
         self._blobs, self._spool = blobs, spool
         self._copies = set(copies(blobs).values())
         self._large: dict[int, Decoded] = {}
@@ -63,8 +67,12 @@ class StandIns:
 
             self.contents[index] = self.document(str(index), document(decoded))
             self.dumps += bool(decoded.dumps)
-        elif decoded.kind in _NOTHING_BUT_NOTES:
-            self.contents[index] = self.document(str(index), Document(notes=decoded.notes))
+        elif decoded.kind in _NOT_DECODED:
+            there = os.access(blob.path, os.R_OK)
+            self.contents[index] = (
+                blob.path if there else self.document(str(index), Document(notes=decoded.notes))
+            )
+            self.notes += [Note(file=blob.source, where=note.where, what=note.what) for note in decoded.notes]
         elif decoded.kind in _evidence() or blob.path in self._copies:
             self.contents[index] = blob.path
             if blob.size > thin_logs.LARGE:
