@@ -69,3 +69,19 @@ def test_what_it_refuses(raf: Raf, dumps: Path, tmp_path: Path) -> None:
     none = raf("condense", tmp_path / "empty", "-o", tmp_path / "node3.case")
     assert none.status == 2 and "nothing there tells of a job" in none.err
     assert not (tmp_path / "node3.case").exists()
+
+
+def test_a_case_is_not_condensed(raf: Raf, dumps: Path, tmp_path: Path) -> None:
+    assert raf("case", "convert", dumps, "-o", tmp_path / "case").status == 0
+    assert raf("case", "pack", dumps, "-o", tmp_path / "ticket.zip").status == 0
+    for given in ("case", "ticket.zip"):
+        done = raf("condense", tmp_path / given, "-o", tmp_path / "node3.case")
+        assert done.status == 2 and "condense the evidence that it was made of" in done.err
+
+
+def test_a_condensed_case_becomes_a_ticket(raf: Raf, dumps: Path, tmp_path: Path) -> None:
+    raf("condense", dumps, "-o", tmp_path / "node3.case")
+    done = raf("case", "pack", tmp_path / "node3.case", "-o", tmp_path / "ticket.zip", "--redact")
+    assert done.status == 0 and "hosts replaced" in done.out
+    full, packed = (raf("diagnose", one, "--format", "json") for one in (dumps, tmp_path / "ticket.zip"))
+    assert full.status == packed.status

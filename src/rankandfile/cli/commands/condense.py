@@ -52,6 +52,8 @@ def condense(
         raise UserError(f"{output}: exists; use --force to replace it")
     with by_its_name(), watching() as on_progress:
         there = all_there(given_paths(paths))
+        for path in there:
+            _refuse_case(path)
         show = None if on_progress is None else lambda done, of: on_progress("condensing", done, of)
         with told_as(f"{output}: cannot be written"):
             done = write(there, output, options.limits, options.jobs, show)
@@ -64,3 +66,15 @@ def condense(
         err.print(f"left out, as no evidence: {done.left_out:,} files")
     for note in done.notes:
         err.print(f"note: {note}")
+
+
+def _refuse_case(path: Path) -> None:
+    """Tables of a case are of calls that were put together already, of all nodes."""
+    made = "condense the evidence that it was made of"
+    if (path / "case.json").is_file():
+        raise UserError(f"{path}: a case directory; {made}")
+    if path.suffix.lower() == ".zip" and path.is_file():
+        from rankandfile.evidence.pack.opening import is_pack
+
+        if is_pack(path):
+            raise UserError(f"{path}: an archive of raf case pack; {made}")
