@@ -284,6 +284,7 @@ def test_a_document_is_read_as_its_dump() -> None:
         {"numbers": {"nonsense": [0, 1]}},
         {"numbers": {"record": [0]}},
         {"config": [Group("0", "", [(0, 1 << 40, 1)])]},
+        {"config": [Group(str(n), "", [(0, 1 << 20, 1)]) for n in range(1000)]},
         {"made": [-5, -5]},
         {"made": [1 << 61, 1 << 61]},
         {"rest_ns": Sparse([0, 1 << 31], [1, 1])},

@@ -16,7 +16,6 @@ from rankandfile.evidence.flight import header
 from rankandfile.evidence.flight.entries import INTEGER_KEYS
 from rankandfile.evidence.flight.interning import Malformed, text
 from rankandfile.evidence.raw import NULL, RawDump, RawNote, Run
-from rankandfile.model.ranks import MOST_RANKS
 
 from .form import FORM, SIGN, UNIT_NS, Document, Dump, Group, Sparse, unpack
 from .stood import stacks_of
@@ -61,6 +60,9 @@ def _decoded(document: Document) -> Decoded:
 
 
 def _head(dump: Dump) -> dict[str, Any]:
+    # A run of ranks is three numbers, however many it stands for.
+    if sum(_most(group.runs or ()) for group in dump.config) > header.MAX_MEMBERS_IN_ALL:
+        raise Malformed("more members than any job has")
     words = {"version": dump.version, "comm_lib_version": dump.library}
     return {
         **{key: word for key, word in words.items() if word},
@@ -81,9 +83,11 @@ def _group(group: Group) -> dict[str, Any]:
     return {"name": group.name, "desc": group.desc, "ranks": ranks}
 
 
+def _most(runs: Sequence[Run]) -> int:
+    return sum(max(count, 0) for _, count, _ in runs)
+
+
 def _members(runs: Sequence[Run]) -> list[int]:
-    if sum(max(count, 0) for _, count, _ in runs) > MOST_RANKS:
-        raise Malformed("more members than any job has ranks")
     return [first + step * n for first, count, step in runs for n in range(count)]
 
 
