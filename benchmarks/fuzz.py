@@ -27,6 +27,7 @@ TARGETS = {
     "file": "a file of any kind, recognised and decoded",
     "pickle": "dumps as pickles",
     "json": "dumps as JSON",
+    "condensed": "condensed dumps",
     "salvage": "the repair of cut pickles",
     "logs": "log shapes, answers of RAS, lists of exits",
     "stacks": "readers of stacks",

@@ -103,7 +103,7 @@ def _load(
     from rankandfile.evidence.load import load as read
     from rankandfile.evidence.reading import Reading
 
-    paths = _all_there(paths)
+    paths = all_there(paths)
     reading = Reading(options.prefix, options.replica_ranks, options.attempt)
     _say(on_progress, "reading")
     with tempfile.TemporaryDirectory(prefix="raf-") as spool:
@@ -117,7 +117,7 @@ def _load(
             meanwhile=meanwhile,
         )
     if not _tells_of_a_job(case):
-        raise UserError(_nothing_found(paths, [str(note) for note in case.notes]))
+        raise UserError(nothing_found(paths, [str(note) for note in case.notes]))
     return case
 
 
@@ -197,7 +197,7 @@ def _source(options: Options) -> SourceTree | None:
         if options.revision is not None:
             raise UserError("--git needs --src: the folder of the repository that has the commit")
         return None
-    return _opened(_all_there(options.sources), options.revision)
+    return _opened(all_there(options.sources), options.revision)
 
 
 def _opened(sources: Sequence[Path], revision: str | None) -> SourceTree:
@@ -226,7 +226,7 @@ def _tells_of_a_job(case: Case) -> bool:
     return any(rank is not None for rank in logs["rank"]) or any(len(found) for found in logs["prefixes"])
 
 
-def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
+def nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
     from rankandfile.evidence.files.looked_at import looked_at
 
     where = ", ".join(str(path) for path in paths[:3]) + (" ..." if len(paths) > 3 else "")
@@ -242,7 +242,7 @@ def _nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
 _READS = "flight recorder dumps, stacks, logs, and archives of them"
 
 
-def _all_there(paths: Sequence[Path]) -> list[Path]:
+def all_there(paths: Sequence[Path]) -> list[Path]:
     """The files and folders that these name. Raises `UserError` where one of them is not there."""
     there = [of_this_machine(path) for path in paths]
     for path in there:

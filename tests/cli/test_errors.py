@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 NEEDED = {
     "case convert": ["-o", "{new}"],
     "case pack": ["-o", "{new}.zip"],
+    "condense": ["-o", "{new}.case"],
     "fix": ["--src", "{src}"],
     "lab ablate": [],
     "lab answers": ["-o", "{new}"],

@@ -94,6 +94,19 @@ def test_compressed_tars(suffix: str) -> None:
     assert {blob.written_ns for blob in opened.blobs} == {1_700_000_000 * 10**9}
 
 
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [("123456789", 123_456_789), ("5", 500_000_000), ("", 0), ("x", 0), ("1" * 40, 111_111_111)],
+)
+def test_a_time_has_its_parts_of_a_second(said: str, part: int) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("rank_0")
+        info.pax_headers = {"mtime": f"1700000000.{said}"}
+        archive.addfile(info, io.BytesIO())
+    assert [blob.written_ns for blob in Opened("a.tar", buffer.getvalue()).blobs] == [17 * 10**17 + part]
+
+
 @pytest.mark.parametrize("format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_tar_dialects_and_long_names(format: int) -> None:
     long = "/".join(["folder" * 5] * 6) + "/rank_7"

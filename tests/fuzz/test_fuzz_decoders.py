@@ -8,14 +8,23 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from support.evidence.sample_dumps import one_rank, plain
 from support.examples import examples
-from support.fuzz.decoder_targets import TARGETS, bounded_memory, decode_object, fuzz_json, fuzz_pickle
-from support.fuzz.nasty_files import nasty_files
+from support.fuzz.decoder_targets import (
+    TARGETS,
+    bounded_memory,
+    decode_object,
+    fuzz_condensed,
+    fuzz_json,
+    fuzz_pickle,
+)
+from support.fuzz.nasty_files import condensed, nasty_files
 
+from rankandfile.evidence.condensed.form import FORM, SIGN
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 from rankandfile.lab.flight_writer_types import VERSIONS
@@ -141,9 +150,29 @@ def test_any_pickle(protocol: int, value: Any) -> None:
     fuzz_pickle(pickle.dumps({"entries": [value]}, protocol))
 
 
+CONDENSED = msgspec.msgpack.decode(condensed()[len(SIGN) + len(FORM) :])
+
+
+@given(data=st.data())
+@FUZZ
+def test_a_condensed_dump_with_strange_values_in_places(data: st.DataObject) -> None:
+    value = CONDENSED
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(st.sampled_from([path for path in places(value) if path] or [()]))
+        if path and data.draw(st.booleans()):
+            value = removed(value, path)
+        else:
+            value = replaced(value, path, data.draw(VALUES))
+    try:
+        packed = msgspec.msgpack.encode(value)
+    except (OverflowError, UnicodeEncodeError, TypeError, ValueError):
+        reject()
+    fuzz_condensed(packed)
+
+
 SEEDS = [write_pickle(one_rank(0, calls=3), version) for version in VERSIONS]
 SEEDS += [pickle.dumps(plain(one_rank(0, calls=3)), protocol) for protocol in range(6)]
-SEEDS += [write_json(one_rank(0, calls=3))]
+SEEDS += [write_json(one_rank(0, calls=3)), condensed()]
 
 
 @st.composite

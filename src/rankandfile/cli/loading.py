@@ -93,8 +93,7 @@ FollowLinks = Annotated[
 _LIMITS = Limits()
 
 
-def _to_load(
-    attempt: Attempt = None,
+def _to_read(
     jobs: Jobs = None,
     limit_seconds: LimitSeconds = _LIMITS.seconds,
     limit_files: LimitFiles = _LIMITS.files,
@@ -104,7 +103,19 @@ def _to_load(
     limits = Limits(seconds=limit_seconds, files=limit_files, follow_links=follow_links)
     if limit_memory is not None:
         limits = replace(limits, memory_bytes=limit_memory * MIB)
-    return Options(attempt=attempt, jobs=jobs, limits=limits)
+    return Options(jobs=jobs, limits=limits)
+
+
+def _to_load(
+    attempt: Attempt = None,
+    jobs: Jobs = None,
+    limit_seconds: LimitSeconds = _LIMITS.seconds,
+    limit_files: LimitFiles = _LIMITS.files,
+    limit_memory: LimitMemory = None,
+    follow_links: FollowLinks = False,
+) -> Options:
+    reading = _to_read(jobs, limit_seconds, limit_files, limit_memory, follow_links)
+    return replace(reading, attempt=attempt)
 
 
 def _to_diagnose(
@@ -127,6 +138,11 @@ def _to_diagnose(
 def diagnosing(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options of a diagnosis, such as `--src`, in place of its parameter `options`."""
     return _with(_to_diagnose, command)
+
+
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of reading files, such as `--jobs`, in place of its parameter `options`."""
+    return _with(_to_read, command)
 
 
 def loading(command: Callable[..., None]) -> Callable[..., None]:
@@ -171,19 +187,19 @@ def as_typed(paths: Sequence[Path], options: Options, page: Path | None = None) 
 
 def load_case(paths: Sequence[Path], options: Options) -> Case:
     """The case in `paths`, with its progress on the terminal."""
-    given = _given(paths)
+    given = given_paths(paths)
     with by_its_name(), watching() as on_progress:
         return pipeline.load(given, options, on_progress=on_progress)
 
 
 def diagnosed(paths: Sequence[Path], options: Options, on_step: OnStep | None = None) -> Result:
     """The diagnosis of what is in `paths`, and all that it was drawn from, with its progress on the terminal."""
-    given = _given(paths)
+    given = given_paths(paths)
     with by_its_name(), watching() as on_progress:
         return pipeline.run(given, options, on_progress=on_progress, on_step=on_step)
 
 
-def _given(paths: Sequence[Path]) -> list[Path]:
+def given_paths(paths: Sequence[Path]) -> list[Path]:
     if not paths:
         raise UserError("which evidence? Name dumps, stacks, logs, or a folder of them: raf diagnose dumps/")
     return with_standard_input(paths)

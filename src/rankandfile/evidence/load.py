@@ -130,7 +130,19 @@ def decode(
             on_progress(len(answers), len(blobs))
 
     tasks = [Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs]
-    patience = patience or Patience(limits.seconds)
+    decode_each(tasks, receive, jobs, patience or Patience(limits.seconds), logs.worth_comparing)
+    _count_unread(answers)
+    return [(blob, answers[index]) for index, blob in enumerate(blobs)]
+
+
+def decode_each(
+    tasks: Sequence[Task],
+    receive: Callable[[int, Decoded], None],
+    jobs: int | None,
+    patience: Patience,
+    wants_lines: Callable[[], bool] = lambda: True,
+) -> None:
+    """Give what each file holds to `receive`, in no particular order, and keep nothing of it."""
     left: Sequence[int] = range(len(tasks))
     if (read := native().read) is not None:
         left = native_pass.read(tasks, receive, read, jobs, patience)
@@ -139,10 +151,8 @@ def decode(
         lambda number, decoded: receive(left[number], decoded),
         jobs,
         patience=patience,
-        wants_lines=logs.worth_comparing,
+        wants_lines=wants_lines,
     )
-    _count_unread(answers)
-    return [(blob, answers[index]) for index, blob in enumerate(blobs)]
 
 
 class _Logs:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from rankandfile.evidence.condensed import reading
+from rankandfile.evidence.condensed.form import FORM, SIGN
 from rankandfile.evidence.files import worker
 from rankandfile.evidence.files.decoded import Decoded, unpack_decoded
 from rankandfile.evidence.flight import as_json, as_pickle, header
@@ -16,6 +18,8 @@ from rankandfile.evidence.flight.salvage import salvage
 from rankandfile.evidence.raw import RawDump, RawNote, pack
 from rankandfile.evidence.tables.assemble import assemble
 from rankandfile.evidence.tables.part import Part
+from rankandfile.evidence.text.stacks.ownership import StackPart
+from rankandfile.evidence.text.stacks.raw import RawStacks
 from rankandfile.model.tables import TABLES, schema
 
 #: Stated bound: bytes of address space that decoding a small file may take beyond what the process has.
@@ -29,15 +33,17 @@ def as_file(data: bytes) -> Path:
     return _FILE
 
 
-def check_dumps(dumps: list[RawDump], notes: list[RawNote]) -> None:
+def check_dumps(dumps: list[RawDump], notes: list[RawNote], stacks: RawStacks | None = None) -> None:
     """What a decoder hands on is whole, travels between processes, and makes tables."""
     for dump in dumps:
         assert len(dump.kinds) == 4 * dump.calls
         assert all(len(column) == 8 * dump.calls for column in dump.integers)
         assert len(dump.durations_ms) in (0, 8 * dump.calls)
         dump.rank = 0 if dump.rank is None else dump.rank
-    (sent,) = unpack_decoded(pack([Decoded("fuzzed", dumps, notes)]))
-    case = assemble([Part(dump, f"file {n}", rank=dump.rank) for n, dump in enumerate(sent.dumps)])
+    (sent,) = unpack_decoded(pack([Decoded("fuzzed", dumps, notes, stacks)]))
+    parts = [Part(dump, f"file {n}", rank=dump.rank) for n, dump in enumerate(sent.dumps)]
+    stood = [StackPart(sent.stacks, "file", 0)] if sent.stacks is not None else []
+    case = assemble(parts, stack_parts=stood)
     assert case.calls.height == sum(dump.calls for dump in dumps)
     for name in TABLES:
         assert case.tables()[name].schema == schema(name)
@@ -69,6 +75,13 @@ def fuzz_json(data: bytes) -> None:
         decode_object(dump, "json", truncated)
 
 
+def fuzz_condensed(data: bytes) -> None:
+    for given in (data, SIGN + FORM + data):
+        found = reading.read(given)
+        notes = [RawNote(worker.shown(note.where), worker.shown(note.what)) for note in found.notes]
+        check_dumps(found.dumps, notes, found.stacks)
+
+
 def fuzz_salvage(data: bytes) -> None:
     found = salvage(data)
     assert 0 <= found.stopped_at <= len(data)
@@ -82,6 +95,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "file": fuzz_file,
     "pickle": fuzz_pickle,
     "json": fuzz_json,
+    "condensed": fuzz_condensed,
     "salvage": fuzz_salvage,
 }
 

@@ -7,6 +7,11 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from rankandfile.evidence.condensed.form import FORM, SIGN, Stood, written
+from rankandfile.evidence.condensed.making import document
+from rankandfile.evidence.files.decoded import Decoded
+from rankandfile.evidence.flight import header
+from rankandfile.evidence.raw import Frame
 from rankandfile.lab.flight_writer import write_pickle
 from rankandfile.lab.flight_writer_json import write_json
 from rankandfile.lab.flight_writer_types import VERSIONS
@@ -42,11 +47,27 @@ def _top(**changes: Any) -> bytes:
     return pickle.dumps(plain(one_rank(0, calls=3)) | changes, 2)
 
 
+def condensed() -> bytes:
+    """A dump, and what a ring has beside one."""
+    found, _ = header.decode(plain(one_rank(0, calls=3)), "pickle")
+    assert found is not None
+    sound = document(Decoded(dumps=[found]))
+    sound.stood = [Stood([Frame("step", "/job/train.py", 31)], 7, rank=0, raised="ValueError: no")]
+    sound.sources = [("/job/train.py", "ab" * 32)]
+    return written(sound)
+
+
 def nasty_files() -> dict[str, bytes]:
     """Name -> bytes. Names are for the reader of a failing test."""
     whole, as_json = write_pickle(one_rank(0, calls=3)), write_json(one_rank(0, calls=3))
+    small = condensed()
     found = {
         "empty": b"",
+        "condensed": small,
+        "half condensed": small[: len(small) // 2],
+        "condensed twice": small + small,
+        "condensed, of lists of gigabytes": SIGN + FORM + b"\x81\xa5dumps\xdd\xff\xff\xff\xff",
+        "condensed, deep": SIGN + FORM + b"\x81\xa5dumps" + b"\x91" * 50_000,
         "zeros": bytes(4096),
         "ff": b"\xff" * 4096,
         "87 bytes": whole[:87],

@@ -133,8 +133,16 @@ def _member(block: bytes, flag: bytes, size: int, extended: dict[str, str]) -> M
         kind = "sparse file"
     else:
         kind = _SKIPPED.get(flag, "file")
-    seconds = _decimal(extended.get("mtime", "").partition(".")[0]) or _number(block[136:148]) or 0
-    return Member(name, kind, size, seconds * 10**9 if 0 < seconds < 1 << 33 else 0)
+    return Member(name, kind, size, _written_ns(extended.get("mtime", ""), block[136:148]))
+
+
+def _written_ns(exact: str, field: bytes) -> int:
+    """A pax header has parts of a second, where the header itself has none."""
+    whole, _, part = exact.partition(".")
+    seconds = _decimal(whole) or _number(field) or 0
+    if not 0 < seconds < 1 << 33:
+        return 0
+    return seconds * 10**9 + (_decimal(part[:9].ljust(9, "0")) or 0)
 
 
 def _number(field: bytes) -> int | None:

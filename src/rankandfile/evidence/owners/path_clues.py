@@ -11,7 +11,7 @@ RANKS = 1 << 20
 """More than any job has: a larger number is not a rank."""
 
 _SUFFIXES = re.compile(
-    r"(\.(json|pkl|pickle|txt|log|gz|bz2|xz|zst|zip|tar|tgz|tbz2?|txz|tzst|pipe|bin|out|err|bak|old|tmp|html))+$",
+    r"(\.(json|pkl|pickle|txt|log|gz|bz2|xz|zst|zip|tar|tgz|tbz2?|txz|tzst|case|pipe|bin|out|err|bak|old|tmp|html))+$",
     re.IGNORECASE,
 )
 _COPY = re.compile(r"#[0-9]+$")
