@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--ssh", "a"], "where to? -o job.case for a folder, or -o job.zip"),
+        (["--ssh", "a"], "where to? -o job.case for one file, or -o DIR for a folder"),
         (["-o", "{out}"], "from where? --slurm JOB, --kubernetes NAMESPACE/SELECTOR, --ssh HOSTS"),
         (
             ["-o", "{out}", "--slurm", "1", "--ssh", "a"],

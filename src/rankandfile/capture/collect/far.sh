@@ -79,8 +79,10 @@ END
     list stack "$there/stacks"
 }
 
-# Small names, so that no list of arguments is too long for them: they come through a pipe.
-send() { tar -C "$1" -cf - -T -; }
+# The names come through a pipe: no list of arguments is long enough for all of them. GNU's tar keeps the parts of a second.
+exact=
+! tar --help 2>/dev/null | grep -q -- --format= || exact=--format=posix
+send() { tar $exact -C "$1" -cf - -T -; }
 
 # Until all of it has come: kubectl forgets what is on its way when the far side ends.
 until_it_has_come() { [ "$1" -le 2 ] || exit "$1"; read -r _; }
@@ -124,9 +126,9 @@ if [ "$wish" = condense ] && room; then
 $names
 END
     # The training on this node comes first.
-    if nice raf condense "$@" -o "$there/condensed.zip" >/dev/null 2>"$there/said" </dev/null; then
+    if nice raf condense "$@" -o "$there/condensed.case" >/dev/null 2>"$there/said" </dev/null; then
         say condensed
-        say ./condensed.zip | send "$there"
+        say ./condensed.case | send "$there"
         until_it_has_come $?
         exit
     fi

@@ -16,7 +16,7 @@ from .listing import Listed
 
 MANIFEST = "manifest.json"
 #: What a machine's files became where raf made them small over there.
-CONDENSED = "condensed.zip"
+CONDENSED = "condensed.case"
 
 
 class Visited(msgspec.Struct, kw_only=True):
@@ -78,11 +78,11 @@ def spool(into: Path) -> Path:
     return made
 
 
-def put(copy: Path, place: Path, seconds: int) -> None:
+def put(copy: Path, place: Path, written_ns: int) -> None:
     """Raises OSError."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    if seconds:
-        os.utime(copy, (seconds, seconds))
+    if written_ns:
+        os.utime(copy, ns=(written_ns, written_ns))
     copy.replace(place)
 
 

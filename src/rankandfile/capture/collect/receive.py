@@ -39,7 +39,7 @@ def receive(
             if tar.cut:
                 copy.unlink()
                 break
-            folder.put(copy, into / one.name, member.written_ns // 10**9)
+            folder.put(copy, into / one.name, member.written_ns)
             took(one, size)
     except (Stop, TooMuch) as why:
         raise Incomplete(str(why)) from None

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from rankandfile.cli.errors import UserError
 from rankandfile.cli.output import may_be_folder, may_be_written
 
-_ARCHIVE = ".zip"
+#: Of an archive: what `raf condense` writes is called a case, too.
+_SUFFIXES = (".case", ".zip")
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -25,18 +25,15 @@ class Place(Struct, frozen=True, kw_only=True):
 
 def may_be_place(output: Path | None) -> Path | None:
     """The user's error before anything is asked, where neither a folder nor an archive of that name can be made."""
-    if output is not None and output.suffix.lower() == _ARCHIVE:
-        return may_be_written(output)
-    return may_be_folder(output)
+    return may_be_written(output) if output is not None and _is_archive(output) else may_be_folder(output)
 
 
 def place_of(output: Path) -> Place:
-    """An archive is made of a folder beside it, which stays until all has come. Raises `UserError`."""
-    if output.suffix.lower() != _ARCHIVE:
+    """An archive is made of a folder beside it, which stays until all has come."""
+    if not _is_archive(output):
         return Place(folder=output)
-    folder = output.with_name(f"{output.name}.collecting")
-    if output.exists() and not folder.exists():
-        raise UserError(
-            f"{output}: is there, and whole: nothing is added to it; name another one, or a folder"
-        )
-    return Place(folder=folder, archive=output)
+    return Place(folder=output.with_name(f"{output.name}.collecting"), archive=output)
+
+
+def _is_archive(output: Path) -> bool:
+    return output.suffix.lower() in _SUFFIXES and not output.is_dir()

@@ -40,16 +40,30 @@ def gather(found: Sequence[Target], place: Place, wishes: Wishes, *, last: bool)
             if len(lacking) <= _SHOWN and (line := _line(came)):
                 err.print(line, soft_wrap=True)
 
+        unpacked = _unpacked(place)
         came = collect(found, place.folder, wishes, show)
-        if not sum(one.new + one.kept for one in came):
+        nothing = not sum(one.new + one.kept for one in came)
+        if nothing:
             folder.forget(place.folder)
-            raise UserError(_nothing(came))
-        if place.archive is not None:
+        elif place.archive is not None:
             archive.write(place.folder, place.archive)
-            if not lacking:
-                shutil.rmtree(place.folder, ignore_errors=True)
+        if place.archive is not None and (unpacked if nothing else not lacking):
+            shutil.rmtree(place.folder, ignore_errors=True)
+        if nothing:
+            raise UserError(_nothing(came))
     _say_done(came, lacking, place, last)
     return not lacking
+
+
+def _unpacked(place: Place) -> bool:
+    """Whether an archive of before was taken apart, to go on with it. Raises `UserError` for one of another origin."""
+    from rankandfile.capture.collect import archive
+
+    if place.archive is None or not place.archive.exists() or place.folder.exists():
+        return False
+    if not archive.unpack(place.archive, place.folder):
+        raise UserError(f"{place.archive}: is there, and raf collect has not made it; name another one")
+    return True
 
 
 def _line(came: Came) -> str:

@@ -21,8 +21,8 @@ EXAMPLES = (
     "raf collect --slurm 812345 -o job.case",
     "raf collect --slurm 812345 --stacks -o job.case '/scratch/dumps/*' --diagnose",
     "raf collect --kubernetes training/job-name=train -o job.case",
-    "raf collect --ssh node-1,node-2 -o job.case '/tmp/nccl_trace_rank_*' '/var/log/train/*.log'",
-    "raf collect --ssh 'node[01-64]' --through 'ssh -F site.cfg' -o job.zip",
+    "raf collect --ssh node-1,node-2 -o job/ '/tmp/nccl_trace_rank_*' '/var/log/train/*.log'",
+    "raf collect --ssh 'node[01-64]' --through 'ssh -F site.cfg' -o job.case",
     "raf collect --hosts hostfile -o job.case",
     "raf collect --shared /mnt/dumps -o job.case '812345/*'",
 )
@@ -42,9 +42,9 @@ def collect(
         Option(
             "--output",
             "-o",
-            metavar="DIR|FILE.zip",
+            metavar="DIR|FILE",
             callback=may_be_place,
-            help="Where to: a folder, or one archive. The same one again takes up where the last time ended.",
+            help="Where to: one archive (.case, .zip), or a folder. The same again takes up where the last time ended.",
         ),
     ] = None,
     slurm: Annotated[
@@ -99,7 +99,7 @@ def collect(
     ] = 3600,
     diagnose: Annotated[bool, Option("--diagnose", help="Go on with raf diagnose.")] = False,
 ) -> None:
-    """Gather dumps, logs and stacks of all nodes into one folder that raf diagnose reads.
+    """Gather dumps, logs and stacks of all nodes into one case that raf diagnose reads.
 
     Goes through the site's own ssh, srun or kubectl, many nodes at a time. A node that fails or is slow is one line,
     and the rest goes on. The same command again fetches what is lacking or has changed. Where raf is on a node too, it
@@ -109,7 +109,7 @@ def collect(
     diagnosis.
     """
     if output is None:
-        raise UserError("where to? -o job.case for a folder, or -o job.zip")
+        raise UserError("where to? -o job.case for one file, or -o DIR for a folder")
     place = place_of(output)
     asked = Asked(
         slurm=slurm,
