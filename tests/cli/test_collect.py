@@ -60,7 +60,7 @@ def test_a_shared_folder_is_gathered_without_any_other_machine(raf: Raf, tmp_pat
     ]
     assert min(names) == ("a", "x") and len(names) == 2
     done = raf("collect", "--shared", tmp_path / "it's; shared", "-o", tmp_path / "other", "a/*")
-    assert done.status == 0 and "1 new files" in done.out
+    assert done.status == 0 and "1 new file" in done.out
 
 
 def test_on_a_terminal_it_says_how_many_nodes_are_done(tmp_path: Path) -> None:

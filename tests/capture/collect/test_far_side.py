@@ -170,6 +170,9 @@ def test_a_far_side_that_never_ends_its_file(tmp_path: Path) -> None:
         ("yes", "it says too much: 1,000 lines, and none of them is 'raf-collect 1'"),
         ("head -c 100000000 /dev/zero", "it says too much"),
         ("printf 'raf-collect 1\\nend\\n'; exec sleep 600", "no answer in 3 s"),
+        # Who does not hear, and who leaves somebody behind that does not.
+        ("trap '' TERM; sleep 600", "no answer in 3 s"),
+        ("(trap '' TERM; sleep 600) & exit 0", "no answer in 3 s"),
     ],
 )
 def test_what_is_no_far_side(tmp_path: Path, script: str, said: str) -> None:

@@ -79,7 +79,10 @@ def test_the_deadline_ends_all(raf: Raf, slurm: Site, tmp_path: Path) -> None:
     )
     assert time.monotonic() - began < 30
     assert done.status == 2
-    assert "node00: no answer in 2 s" in done.err and "node02: not asked: all 2 s are over" in done.err
+    assert (
+        "node00: no answer in 2 s (--deadline)" in done.err
+        and "node02: not asked: all 2 s are over" in done.err
+    )
 
 
 def test_where_torch_writes_its_dumps_is_known_there(
@@ -99,7 +102,7 @@ class a_rank:
     """A process that a launcher would have started, and a data loader below it."""
 
     def __init__(self, more: dict[str, str]) -> None:
-        self._environment = {**os.environ, "RANK": "3", "LOCAL_RANK": "1", **more}
+        self._environment = {**os.environ, "RANK": "3", "LOCAL_RANK": "1", "SLURM_JOB_ID": "812345", **more}
 
     def __enter__(self) -> None:
         sleep = (
@@ -116,6 +119,19 @@ class a_rank:
 
     def __exit__(self, *_: object) -> None:
         self._process.communicate(b"\n")
+
+
+def test_of_ranks_that_two_jobs_have_no_stack_is_taken(raf: Raf, slurm: Site, tmp_path: Path) -> None:
+    """The other's would be taken for this job's. What Slurm says is of another job does not count."""
+    command = ["collect", "--slurm", "812345", "--stacks", "dumps/*"]
+    slurm.install("py-spy")
+    with a_rank({}), a_rank({"SLURM_JOB_ID": "7"}):
+        done = raf(*command, "-o", tmp_path / "job")
+        assert done.err == "" and (tmp_path / "job" / "node01" / "stacks" / "pyspy_rank_3.json").exists()
+    with a_rank({}), a_rank({}):
+        done = raf(*command, "-o", tmp_path / "other")
+        assert "node01: no stacks of ranks that several jobs have there: 3\n" in done.err
+        assert not (tmp_path / "other" / "node01" / "stacks").exists()
 
 
 def test_stacks_are_taken_once_of_each_rank(raf: Raf, slurm: Site, tmp_path: Path) -> None:

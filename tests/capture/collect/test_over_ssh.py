@@ -160,7 +160,7 @@ def test_where_raf_is_a_node_is_made_small_there(
         assert "0 new files, 0.0 MB; 4 were there already" in raf(*command).out
         # One file more: all of them are made small anew.
         (there / "rank_4").write_text("x")
-        assert "1 new files" in raf(*command).out
+        assert "1 new file" in raf(*command).out
         assert files(out)["condensed.case"].stat().st_size == 600_001
         # As they are, in place of the small ones.
         assert raf(*command, "--full").status == 0
@@ -248,7 +248,7 @@ def test_an_archive_is_gone_on_with(raf: Raf, through: str, there: Path, tmp_pat
     command = ["collect", "--ssh", "node-1", "--through", through, "-o", out, there]
     assert "4 new files" in raf(*command).out
     (there / "rank_3").write_text("later")
-    assert "1 new files, 0.0 MB; 3 were there already" in raf(*command).out
+    assert "1 new file, 0.0 MB; 3 were there already" in raf(*command).out
     with zipfile.ZipFile(out) as zipped:
         assert any(zipped.read(name) == b"later" for name in zipped.namelist())
     # Nothing comes: the archive is as it was, and nothing lies beside it.

@@ -51,7 +51,7 @@ def collect(
                 target=target, visited=Visited(said=late, condensed=before.condensed, stacks=before.stacks)
             )
         one = Visit(target, into / names[target.name], before, running, full=wishes.full)
-        return one.go(min(wishes.timeout, left))
+        return one.go(wishes.timeout) if wishes.timeout <= left else one.go(left, "--deadline")
 
     pool = ThreadPoolExecutor(max(1, min(wishes.at_once, len(targets))))
     try:

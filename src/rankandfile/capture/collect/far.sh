@@ -28,11 +28,13 @@ variable() { { tr '\0' '\n' <"/proc/$1/environ" | sed -n "s/^$2=//p" | head -n 1
 # Which rank a process is of, in two lines: what a launcher has is the number of its pod at most, and no local rank.
 identity() { { tr '\0' '\n' <"/proc/$1/environ" | grep -E '^(LOCAL_)?RANK=[0-9]+$' | sort; } 2>/dev/null; }
 
-# Ranks of this node, "PID RANK" each. Below a rank, its data loaders have the same variables.
+# Ranks of this node, "PID RANK" each: within a job of Slurm, this one's. Below a rank, its data loaders have the same
+# variables.
 ranks() {
     grep -la 'LOCAL_RANK=' /proc/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do
         mine=$(identity "$pid")
         case $mine in LOCAL_RANK=*"$newline"RANK=*) ;; *) continue ;; esac
+        [ -z "$SLURM_JOB_ID" ] || [ "$(variable "$pid" SLURM_JOB_ID)" = "$SLURM_JOB_ID" ] || continue
         parent=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status" 2>/dev/null)
         [ "$(identity "$parent")" = "$mine" ] || say "$pid ${mine##*=}"
     done
@@ -72,7 +74,12 @@ take_stacks() {
     find_py_spy || { say 'note no stacks: py-spy is not on the path there'; return; }
     mkdir "$there/stacks"
     [ -n "$ranks" ] || say 'note no stacks: no process there has RANK and LOCAL_RANK in its environment'
-    while read -r pid rank; do [ -z "$pid" ] || stack "$pid" "$rank" & done <<END
+    twice=$(say "$ranks" | sed 's/.* //' | sort | uniq -d)
+    [ -z "$twice" ] || say "note no stacks of ranks that several jobs have there:" $twice
+    while read -r pid rank; do
+        case "$newline$twice$newline" in *"$newline$rank$newline"*) continue ;; esac
+        stack "$pid" "$rank" &
+    done <<END
 $ranks
 END
     wait

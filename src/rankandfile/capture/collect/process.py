@@ -72,11 +72,15 @@ class Process:
         return self._complaints.read().decode("utf-8", "replace")
 
     def end(self) -> None:
-        """Ask it to go, and make it go."""
+        """Ask it to go, and make it go, with all that it has started: one of them may hold what is read here."""
         with self._ending:
-            self._signal(signal.SIGTERM)
+            if self._process.returncode is not None or not self._signal(signal.SIGTERM):
+                return
             until = time.monotonic() + _GRACE_S
-            while self._process.poll() is None and time.monotonic() < until:
+            while time.monotonic() < until:
+                self._process.poll()
+                if not self._signal(0):
+                    return
                 time.sleep(0.02)
             self._signal(signal.SIGKILL)
 
@@ -93,10 +97,13 @@ class Process:
         self.late = True
         self.end()
 
-    def _signal(self, number: int) -> None:
-        if self._process.returncode is None:
-            with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, number)
+    def _signal(self, number: int) -> bool:
+        """Whether anybody was there to hear it."""
+        try:
+            os.killpg(self._process.pid, number)
+        except OSError:
+            return False
+        return True
 
 
 class Running:

@@ -49,14 +49,15 @@ class Visit:
     def __init__(self, target: Target, into: Path, before: Visited, running: Running, *, full: bool) -> None:
         self._target, self._into, self._before, self._full = target, into, before, full
         self._running = running
-        self._until = self._seconds = 0.0
+        self._until, self._late = 0.0, ""
         visited = Visited(condensed=before.condensed, stacks=before.stacks)
         self.came = Came(target=target, visited=visited)
         self._notes: list[str] = []
 
-    def go(self, seconds: float) -> Came:
-        """Takes no longer, and raises nothing for what a machine does, or lacks."""
-        self._seconds, self._until = seconds, time.monotonic() + seconds
+    def go(self, seconds: float, option: str = "--timeout") -> Came:
+        """Takes no longer, as the option has it, and raises nothing for what a machine does, or lacks."""
+        self._until = time.monotonic() + seconds
+        self._late = f"no answer in {seconds:.0f} s ({option})"
         failed = [self._target.out_of_reach] if self._target.out_of_reach else []
         try:
             spool = folder.spool(self._into)
@@ -146,7 +147,7 @@ class Visit:
             # The far side waits for a word after it: the archive ends before the stream does.
             receive(Tar(process.read, alone=True), dict(lacking), self._into, spool, took)
         except Incomplete as why:
-            said = self._late() if process.late else self._complaint(process) or str(why)
+            said = self._late if process.late else self._complaint(process) or str(why)
             came = f"{len(wanted) - len(lacking):,} of {len(wanted):,} files came"
             raise _Failed(f"{said}; {came}") from None
         process.write(b"thanks\n")
@@ -179,7 +180,7 @@ class Visit:
         """When it has: well. Raises `_Failed` otherwise."""
         status = process.wait()
         if process.late:
-            raise _Failed(self._late())
+            raise _Failed(self._late)
         if status:
             raise _Failed(reason(process.said(), status))
 
@@ -187,9 +188,6 @@ class Visit:
         status = process.wait()
         said = process.said()
         return reason(said, status) if said.strip() else ""
-
-    def _late(self) -> str:
-        return f"no answer in {self._seconds:.0f} s (--timeout)"
 
     def _took(self, size: int) -> None:
         self.came.new += 1

@@ -73,19 +73,23 @@ def _line(came: Came) -> str:
 
 def _nothing(came: Sequence[Came]) -> str:
     what = "nothing was gathered" if any(not one.visited.whole for one in came) else "no such file is there"
-    return f"{what} ({_nodes(len(came))} asked); nothing was written"
+    return f"{what} ({_counted(len(came), 'node')} asked); nothing was written"
 
 
-def _nodes(number: int) -> str:
-    return f"{number:,} node{'' if number == 1 else 's'}"
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _say_done(came: Sequence[Came], lacking: Sequence[Came], place: Place, last: bool) -> None:
     new, kept = sum(one.new for one in came), sum(one.kept for one in came)
     size = sum(one.bytes for one in came) / 1e6
-    nodes = f"{len(came) - len(lacking):,} of {_nodes(len(came))}" if lacking else _nodes(len(came))
+    nodes = (
+        f"{len(came) - len(lacking):,} of {_counted(len(came), 'node')}"
+        if lacking
+        else _counted(len(came), "node")
+    )
     were = f"; {kept:,} were there already" if kept else ""
-    out.print(f"{place.named}: {nodes}, {new:,} new files, {size:,.1f} MB{were}", soft_wrap=True)
+    out.print(f"{place.named}: {nodes}, {_counted(new, 'new file')}, {size:,.1f} MB{were}", soft_wrap=True)
     if lacking:
         names = ", ".join(one.target.name for one in lacking[:8]) + (" ..." if len(lacking) > 8 else "")
         out.print(f"lacking: {names}; the same command again asks only for what is not here", soft_wrap=True)
