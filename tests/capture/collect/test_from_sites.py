@@ -227,7 +227,7 @@ def test_a_command_that_fails_there_is_told_in_its_own_words(raf: Raf, pods: Sit
     )
     (pods.folder / "bin" / "tar").chmod(0o755)
     done = raf("collect", "--kubernetes", "training/job-name=train", "-o", tmp_path / "job", "dumps/*")
-    assert "train-0: tar: memory exhausted; 0 of 1 files came\n" in done.err
+    assert "train-0: tar: memory exhausted" in done.err
 
 
 @pytest.fixture
