@@ -51,6 +51,7 @@ def test_the_nodes_of_a_job_and_what_slurm_says_of_it(
     monkeypatch.setenv("SLURM_LABELIO", "1")
     done = raf("collect", "--slurm", 812345, "-o", tmp_path / "job", "dumps/*")
     assert (done.status, done.err) == (0, "")
+    assert ": 2 nodes, 5 new files" in done.out
     nodes = str(slurm.folder / "nodes").removeprefix("/")
     came = below(tmp_path / "job")
     assert came.pop("job-812345/scontrol.txt").startswith("JobId=812345")
@@ -70,6 +71,17 @@ def test_a_node_that_hangs_is_ended(raf: Raf, slurm: Site, tmp_path: Path) -> No
     assert "lacking: node02" in done.out
 
 
+def test_many_that_say_the_same_are_a_line_and_a_number(raf: Raf, slurm: Site, tmp_path: Path) -> None:
+    for number in range(3, 30):
+        slurm.node(f"node{number:02d}", {"other": ""})
+    done = raf("collect", "--slurm", 812345, "-o", tmp_path / "job", "dumps/*")
+    assert done.status == 0 and ": 29 nodes," in done.out
+    first, last = done.err.splitlines()
+    name, _, said = first.partition(": ")
+    assert said == "none of these files is there"
+    assert last == f"the same as {name}: 26 more nodes"
+
+
 def test_the_deadline_ends_all(raf: Raf, slurm: Site, tmp_path: Path) -> None:
     slurm.node("node00", {"hangs": ""})
     slurm.node("node02", {"hangs": ""})
@@ -81,7 +93,7 @@ def test_the_deadline_ends_all(raf: Raf, slurm: Site, tmp_path: Path) -> None:
     assert done.status == 2
     assert (
         "node00: no answer in 2 s (--deadline)" in done.err
-        and "node02: not asked: all 2 s are over" in done.err
+        and "node01: not asked: all 2 s are over" in done.err
     )
 
 

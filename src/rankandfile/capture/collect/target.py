@@ -25,5 +25,7 @@ class Target(Struct, frozen=True, kw_only=True):
     """Of files and folders there; none: where torch writes its dumps."""
     stacks: bool = False
     also: tuple[Also, ...] = ()
+    node: bool = True
+    """Counts as one: what belongs to a job as a whole does not."""
     out_of_reach: str = ""
     """Why no file of it can be had."""

@@ -18,8 +18,27 @@ if TYPE_CHECKING:
     from rankandfile.capture.collect.target import Target
     from rankandfile.capture.collect.visit import Came
 
-#: Lines of what lacks; all of them are in the manifest.
-_SHOWN = 40
+
+class _Lines:
+    """A line for each node that lacks something, as it comes; of many that say the same, the first, and a number."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._more: dict[str, int] = {}
+
+    def add(self, came: Came) -> None:
+        name = came.target.name
+        said = came.visited.said or ("none of these files is there" if came.empty else "")
+        same = said.replace(name, "")
+        if said and same not in self._first:
+            self._first[same] = name
+            err.print(f"{name}: {said}", soft_wrap=True)
+        elif said:
+            self._more[same] = self._more.get(same, 0) + 1
+
+    def end(self) -> None:
+        for same, number in self._more.items():
+            err.print(f"the same as {self._first[same]}: {counted(number, 'more node')}", soft_wrap=True)
 
 
 def gather(found: Sequence[Target], place: Place, wishes: Wishes, *, last: bool) -> bool:
@@ -27,8 +46,7 @@ def gather(found: Sequence[Target], place: Place, wishes: Wishes, *, last: bool)
     from rankandfile.capture.collect import archive, folder
     from rankandfile.capture.collect.collect import collect
 
-    lacking: list[Came] = []
-    done = 0
+    lines, done = _Lines(), 0
     with told_as(f"cannot write {place.named}"), watching() as on_progress:
 
         def show(came: Came) -> None:
@@ -36,12 +54,12 @@ def gather(found: Sequence[Target], place: Place, wishes: Wishes, *, last: bool)
             done += 1
             if on_progress is not None:
                 on_progress("gathering, nodes", done, len(found))
-            lacking.extend([came] if not came.visited.whole else [])
-            if len(lacking) <= _SHOWN and (line := _line(came)):
-                err.print(line, soft_wrap=True)
+            lines.add(came)
 
         unpacked = _unpacked(place)
         came = collect(found, place.folder, wishes, show)
+        lines.end()
+        lacking = [one for one in came if not one.visited.whole]
         nothing = not sum(one.new + one.kept for one in came)
         if nothing:
             folder.forget(place.folder)
@@ -66,30 +84,33 @@ def _unpacked(place: Place) -> bool:
     return True
 
 
-def _line(came: Came) -> str:
-    said = came.visited.said or ("none of these files is there" if came.empty else "")
-    return f"{came.target.name}: {said}" if said else ""
-
-
 def _nothing(came: Sequence[Came]) -> str:
     what = "nothing was gathered" if any(not one.visited.whole for one in came) else "no such file is there"
-    return f"{what} ({_counted(len(came), 'node')} asked); nothing was written"
+    return f"{what} ({_nodes(came)} asked); nothing was written"
 
 
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def _nodes(came: Sequence[Came]) -> str:
+    return counted(sum(one.target.node for one in came), "node")
+
+
+def counted(number: int, what: str) -> str:
+    """
+    >>> counted(2, "new file")
+    '2 new files'
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _say_done(came: Sequence[Came], lacking: Sequence[Came], place: Place, last: bool) -> None:
     new, kept = sum(one.new for one in came), sum(one.kept for one in came)
-    size = sum(one.bytes for one in came) / 1e6
-    nodes = (
-        f"{len(came) - len(lacking):,} of {_counted(len(came), 'node')}"
-        if lacking
-        else _counted(len(came), "node")
-    )
+    whole = sum(one.target.node and one.visited.whole for one in came)
+    told = [
+        f"{whole:,} of {_nodes(came)}" if lacking else _nodes(came),
+        counted(new, "new file"),
+        f"{sum(one.bytes for one in came) / 1e6:,.1f} MB",
+    ]
     were = f"; {kept:,} were there already" if kept else ""
-    out.print(f"{place.named}: {nodes}, {_counted(new, 'new file')}, {size:,.1f} MB{were}", soft_wrap=True)
+    out.print(f"{place.named}: {', '.join(told)}{were}", soft_wrap=True)
     if lacking:
         names = ", ".join(one.target.name for one in lacking[:8]) + (" ..." if len(lacking) > 8 else "")
         out.print(f"lacking: {names}; the same command again asks only for what is not here", soft_wrap=True)

@@ -58,7 +58,7 @@ def _of_job(job: Job, through: Sequence[str]) -> Target:
     if shutil.which("sacct"):
         also.append(Also("sacct.txt", ("sacct", "-j", job.id, _ROW)))
     reach = _step(job.id, job.first, through) if job.first and job.outputs else ()
-    return Target(name=f"job-{job.id}", reach=reach, patterns=job.outputs, also=tuple(also))
+    return Target(name=f"job-{job.id}", reach=reach, patterns=job.outputs, also=tuple(also), node=False)
 
 
 def _step(job: str, node: str, through: Sequence[str]) -> tuple[str, ...]:
