@@ -136,6 +136,11 @@ def test_only_what_was_asked_for_is_taken(tmp_path: Path) -> None:
     assert not came.visited.whole and came.visited.said.startswith("not sent: /asked/link, /hard, /../up")
 
 
+def test_a_name_has_no_effect_on_the_terminal(tmp_path: Path) -> None:
+    target = liar(tmp_path / "far", lambda tar: add(tar, "other"), "file 3 5 /\x1b[31mred\n")
+    assert gathered(target, tmp_path / "out").visited.said.startswith("not sent: /?[31mred")
+
+
 def test_an_archive_that_is_cut_off_keeps_what_is_whole(tmp_path: Path) -> None:
     def members(tar: tarfile.TarFile) -> None:
         add(tar, "a", b"a" * 3000)

@@ -46,8 +46,8 @@ def and_more(names: Sequence[str]) -> str:
     'a, b and 2 more'
     """
     if len(names) < 4:
-        return ", ".join(names)
-    return f"{', '.join(names[:2])} and {len(names) - 2:,} more"
+        return ", ".join(map(shown, names))
+    return f"{', '.join(map(shown, names[:2]))} and {len(names) - 2:,} more"
 
 
 def _name(number: int) -> str:
