@@ -71,11 +71,13 @@ ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
 	for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name && exit; done; \
 	$(ROOT) apt-get update -q && $(ROOT) apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core
-# Redis for the tests of fleets, and Postgres for that of towers which share one: they are skipped without. Debian's Postgres
-# is not on the path, and the test finds it all the same.
+# Redis for the tests of fleets, Postgres for that of towers which share one, and sshd for those of `raf collect`: they are
+# skipped without. Debian's Postgres is not on the path, and the test finds it all the same.
 INSTALL = $(ROOT) apt-get install -y -q --no-install-recommends
+HAS_SSHD = PATH=$$PATH:/usr/sbin command -v sshd
 servers:
-	command -v redis-server && ls $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep . || $(ROOT) apt-get update -q
+	command -v redis-server && $(HAS_SSHD) && ls $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep . || $(ROOT) apt-get update -q
 	command -v redis-server || $(INSTALL) redis-server
+	$(HAS_SSHD) || $(INSTALL) openssh-server openssh-client
 	ls $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep . || $(INSTALL) postgresql || echo no Postgres
 .PHONY: test lab field quick lint docs record screenshots site bench fuzz native native-check monarch browser servers

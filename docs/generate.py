@@ -139,7 +139,7 @@ def architecture() -> str:
 
 
 #: Pages whose commands are run, and shown with what they print.
-TOLD = ("index", "tutorial", "logs-only", "slurm", "kubernetes", "torchrun")
+TOLD = ("index", "tutorial", "logs-only", "slurm", "kubernetes", "torchrun", "collect")
 
 
 @cache

@@ -17,9 +17,9 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 #: They wait for a job, a server or a person, make many hangs, or need what no test has: a model, torch, a cluster.
 APART = {
-    "raf attach", "raf control run", "raf control worker", "raf explore", "raf lab ablate", "raf lab answers",
-    "raf lab blind check", "raf lab blind lint", "raf lab blind new", "raf lab blind reveal", "raf lab blind score",
-    "raf lab blind seal",
+    "raf attach", "raf collect", "raf control run", "raf control worker", "raf explore", "raf lab ablate",
+    "raf lab answers", "raf lab blind check", "raf lab blind lint", "raf lab blind new", "raf lab blind reveal",
+    "raf lab blind score", "raf lab blind seal",
     "raf lab export", "raf lab prove", "raf lab run", "raf lab score", "raf lab watch", "raf lsp", "raf mcp",
     "raf run", "raf show ring", "raf skill install", "raf top", "raf tower", "raf watch",
 }  # fmt: skip

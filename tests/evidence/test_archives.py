@@ -23,6 +23,7 @@ from support.examples import examples
 
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.limits import MIB, Limits
+from rankandfile.evidence.files.tar import Tar
 from rankandfile.evidence.files.walk import walk
 from rankandfile.model.ledger import Note
 
@@ -477,3 +478,12 @@ def test_mutated_archives_never_raise(seed: bytes, changes: list[tuple[int, int]
 )
 def test_random_bytes_after_a_magic_never_raise(magic: bytes, rest: bytes) -> None:
     Opened("a", magic + rest)
+
+
+def test_an_archive_alone_ends_at_its_end_mark() -> None:
+    """Whoever sends it may wait there for an answer: reading on would wait for ever."""
+    data = io.BytesIO(tar({"a": b"x", "b": b"y"}, tarfile.USTAR_FORMAT))
+    archive = Tar(data.read, alone=True)
+    assert [member.name for member in archive] == ["a", "b"]
+    # Two headers, a block of each, and the two blocks of the mark.
+    assert archive.broken is None and data.tell() == 6 * 512

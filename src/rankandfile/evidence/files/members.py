@@ -12,8 +12,11 @@ _SPELLED_OUT = 3
 """Notes of one kind per archive; the rest is a number."""
 
 _DRIVE = re.compile(r"^[A-Za-z]:")
+COLLECTING = ".raf-collect"
+"""Where `raf collect` notes what it has brought, in the folder that it brings it to."""
 _JUNK = re.compile(
-    r"(^|/)(\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)$|(^|/)(__MACOSX|\.git|__pycache__)(/|$)"
+    r"(^|/)(\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)$"
+    rf"|(^|/)(__MACOSX|\.git|__pycache__|{re.escape(COLLECTING)})(/|$)"
 )
 
 

@@ -42,8 +42,10 @@ def is_header(block: bytes) -> bool:
 class Tar:
     """The members, by iteration; `body` reads the latest one. Afterwards `broken` tells a bad end."""
 
-    def __init__(self, read: Callable[[int], bytes]) -> None:
+    def __init__(self, read: Callable[[int], bytes], *, alone: bool = False) -> None:
+        """`alone`: no archive is looked for behind its end mark, where whoever sends it may wait for an answer."""
         self._read = read
+        self._most_zeros = _BLOCK if alone else _PADDING
         self._left = 0
         self._padding = 0
         self.cut = False
@@ -61,7 +63,7 @@ class Tar:
             block = self._exactly(_BLOCK)
             if not block.strip(b"\0"):
                 zeros += _BLOCK
-                if len(block) < _BLOCK or zeros > _PADDING:
+                if len(block) < _BLOCK or zeros > self._most_zeros:
                     break
                 continue
             if not is_header(block):
