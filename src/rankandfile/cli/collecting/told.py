@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError, told_as
 from rankandfile.cli.progress import watching
+from rankandfile.evidence.files.expansion_budget import amount
 
 from .place import Place
 
@@ -107,7 +108,7 @@ def _say_done(came: Sequence[Came], lacking: Sequence[Came], place: Place, last:
     told = [
         f"{whole:,} of {_nodes(came)}" if lacking else _nodes(came),
         counted(new, "new file"),
-        f"{sum(one.bytes for one in came) / 1e6:,.1f} MB",
+        amount(sum(one.bytes for one in came)),
     ]
     were = f"; {kept:,} were there already" if kept else ""
     out.print(f"{place.named}: {', '.join(told)}{were}", soft_wrap=True)
