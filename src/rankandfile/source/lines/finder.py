@@ -75,9 +75,11 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
     if found is None or found.kind == "held":
         # That all stand at one line says less than that one of them has come there by another way.
         found = left_loop(search, verdict, stages) or found
+    # That an exception is kept is said where it is kept, and not where somebody asks for it later.
+    found = found or kept_by_gather(search, verdict)
     if found is None or found.kind in ("held", "place"):
         found = wrote_there(search, verdict) or found
-    return found or kept_by_gather(search, verdict) or went_to(search, verdict)
+    return found or went_to(search, verdict)
 
 
 def _is_of(found: FoundLine, culprits: list[int]) -> bool:
