@@ -15,7 +15,7 @@ _COPY = {
     "az": "azcopy copy {0} dumps/ --recursive",
     "http": "curl -fLO {0}",
     "https": "curl -fLO {0}",
-    "ssh": "scp -r HOST:PATH dumps/",
+    "ssh": "raf collect --ssh {host} -o job.case {path}",
     "hdfs": "hdfs dfs -get {0} dumps/",
 }
 _SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "sftp": "ssh", "scp": "ssh"}
@@ -42,6 +42,8 @@ def how_to_copy(word: str) -> str | None:
 
     >>> how_to_copy("s3:/bucket/job")
     's3://bucket/job is not on this machine; copy it first: aws s3 cp --recursive s3://bucket/job dumps/'
+    >>> how_to_copy("ssh://node7/dumps")
+    'ssh://node7/dumps is not on this machine; copy it first: raf collect --ssh node7 -o job.case /dumps'
     """
     found = _ADDRESS.fullmatch(word)
     if found is None:
@@ -50,5 +52,7 @@ def how_to_copy(word: str) -> str | None:
     # A path has lost one of the two slashes.
     address = f"{found['scheme']}://{found['rest']}"
     copy = _COPY.get(_SAME.get(scheme, scheme))
-    how = f": {copy.format(shlex.quote(address))}" if copy else ""
+    host, _, path = found["rest"].partition("/")
+    parts = {"host": shlex.quote(host), "path": shlex.quote(f"/{path}")}
+    how = f": {copy.format(shlex.quote(address), **parts)}" if copy else ""
     return f"{address} is not on this machine; copy it first{how}"
