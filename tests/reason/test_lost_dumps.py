@@ -7,7 +7,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 from msgspec.structs import replace
-from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
+from support.reason.building import SECOND, START, WORLD, Call, Job, Step, Stop, case_of, loop
 from support.reason.lost_dumps import BODY, lost
 from support.reason.witnesses import (
     C10D,
@@ -428,41 +428,61 @@ def test_of_two_calls_made_by_one_way_nothing_tells_in_which_a_rank_without_a_du
 
 IN_ANOTHER: list[Frame] = [("all_reduce", C10D, 3252), ("mean_of", "/workspace/metrics.py", 39)]
 IN_A_WRONG_ONE: list[Frame] = [("broadcast", C10D, 2900), ("keep", "/workspace/keeper.py", 20)]
+MEAN = Call(WORLD, "all_reduce", 1, "metrics.py:39")
+WAITS: list[Frame] = [("all_reduce", C10D, 3252), ("step", "/workspace/trainer.py", 63)]
 
 
-def in_places(of_two: list[Frame], waited_s: float = 700.0) -> Witnesses:
+def in_places(of_two: list[Frame], body: list[Step] = BODY, waited_s: float = 700.0) -> Witnesses:
     """All were looked at once; three stand in the call that their dumps have open, and the dump of rank 2 is lost."""
-    programs = {rank: loop(BODY, 6) for rank in range(4)}
-    programs[2] = [*loop(BODY, 4), Stop()]
+    programs = {rank: loop(body, 4) + body[:1] for rank in range(4)}
+    programs[2] = [*loop(body, 4), Stop()]
     told = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), lost=[2], waited_s=waited_s))
     for rank in (0, 1, 3):
-        told.stack(rank, [("all_reduce", C10D, 3252), ("step", "/workspace/trainer.py", 63)])
+        told.stack(rank, WAITS)
     return told.stack(2, of_two)
 
 
-@pytest.mark.parametrize("elsewhere", [IN_ANOTHER, IN_A_WRONG_ONE])
-def test_where_it_stands_tells_of_whom_all_others_lack_a_call(elsewhere: list[Frame]) -> None:
+@pytest.mark.parametrize(
+    ("elsewhere", "body"), [(IN_A_WRONG_ONE, BODY), (IN_ANOTHER, [*BODY[:1], MEAN, *BODY[1:]])]
+)
+def test_where_it_stands_tells_of_whom_all_others_lack_a_call(
+    elsewhere: list[Frame], body: list[Step]
+) -> None:
     """One look says nothing of a hang; that the others' calls have waited for too long, their dumps say."""
-    verdict = best(in_places(elsewhere))
+    verdict = best(in_places(elsewhere, body))
     assert (blamed(verdict), verdict.confidence, verdict.hang) == ([2], "supported", True)
 
 
-def test_who_stands_where_the_others_wait_is_on_no_other_way() -> None:
-    assert blamed(best(in_places([("all_reduce", C10D, 3252), ("step", "/workspace/trainer.py", 63)]))) == []
+@pytest.mark.parametrize(
+    "stands",
+    [
+        # As many of its own as of the others: where it always makes this call from, nobody recorded.
+        IN_ANOTHER,
+        # Its host waits for the device, in whatever call that is.
+        [("synchronize", "/venv/torch/cuda/__init__.py", 800), ("log", "/workspace/logs.py", 7)],
+        WAITS,
+    ],
+)
+def test_a_line_that_nobody_recorded_and_a_wait_for_a_device_are_no_other_call(stands: list[Frame]) -> None:
+    assert blamed(best(in_places(stands))) == []
+
+
+def test_a_stack_from_before_the_others_came_there_is_no_witness() -> None:
+    told = in_places(IN_A_WRONG_ONE)
+    files = told.case.stack_files.with_columns(written_ns=pl.lit(START - 60 * SECOND, pl.Int64))
+    told.case = replace(told.case, stack_files=files)
+    assert blamed(best(told)) == []
 
 
 def test_a_wait_like_any_other_accuses_nobody_by_one_look() -> None:
-    assert blamed(best(in_places(IN_ANOTHER, waited_s=0.01))) == []
+    assert blamed(best(in_places(IN_A_WRONG_ONE, waited_s=0.01))) == []
 
 
-@pytest.mark.parametrize("waited_s", [30.0, 700.0])
 @pytest.mark.parametrize("known", [True, False])
-def test_of_two_the_one_whose_call_is_due_is_on_the_usual_way(known: bool, waited_s: float) -> None:
-    """What the other one makes instead all may be due to make for the first time, unless it was made before. That calls
-    which look alike are two shows in that they do not end: by their timeout, or by the job's own pauses."""
-    body: list[Step] = [*BODY, *([Call(WORLD, "all_reduce", 1, "metrics.py:39")] if known else [])]
+def test_of_two_the_one_whose_call_is_due_is_on_the_usual_way(known: bool) -> None:
+    """What the other one makes instead all may be due to make for the first time, unless it was made before."""
+    body: list[Step] = [*BODY, *([MEAN] if known else [])]
     programs = {0: loop(body, 5) + BODY[:1], 1: [*loop(body, 5), Stop()]}
-    told = Witnesses(case_of(Job({WORLD: [0, 1]}, programs), lost=[1], waited_s=waited_s))
-    told.stack(0, [("all_reduce", C10D, 3252), ("step", "/workspace/trainer.py", 63)]).stack(1, IN_ANOTHER)
-    verdict = best(told)
+    told = Witnesses(case_of(Job({WORLD: [0, 1]}, programs), lost=[1]))
+    verdict = best(told.stack(0, WAITS).stack(1, IN_ANOTHER))
     assert (blamed(verdict), suspected(verdict)) == (([1], []) if known else ([], [1]))

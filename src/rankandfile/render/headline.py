@@ -117,8 +117,12 @@ def place(verdict: Verdict) -> str:
     if not (verdict.named or where.condition) and verdict.cause == "undetermined":
         return ""
     if not points_at_missing_call(verdict):
+        spot = place_text(base_name(where.file), where.condition_line or where.line)
+        if where.parted_line is not None:
+            parted = place_text(base_name(where.parted_file or where.file), where.parted_line)
+            return plain(f"{parted} (decided at {spot})")
         inside = f" in {where.function}" if where.function else ""
-        return plain(f"{place_text(base_name(where.file), where.condition_line or where.line)}{inside}")
+        return plain(f"{spot}{inside}")
     named = {one.rank for one in verdict.named}
     for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
         call = cohort.call

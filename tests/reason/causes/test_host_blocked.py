@@ -258,13 +258,22 @@ def test_who_made_no_recorded_call_yet_may_wait_in_transfers_like_the_others() -
 
 @pytest.mark.parametrize("others_wait", [True, False])
 def test_who_waits_for_a_key_of_the_store_that_nobody_is_left_to_set_is_held_there(others_wait: bool) -> None:
-    job = absent_rank.job()
-    if not others_wait:
-        # Rank 3 is in no call: it may be about to set it.
-        job.programs[3] = [*job.programs[3][:8], Stop()]
-    told = Witnesses(case_of(job)).stack(2, [("extended", "/workspace/borders.py", 26)])
+    """A call may be pending on a device while its host does something else, as to set the key."""
+    told = absent_rank.absent().stack(2, [("extended", "/workspace/borders.py", 26)])
+    for rank in absent_rank.OTHERS:
+        told.stack(rank, IN_ALL_REDUCE if others_wait or rank else IN_LOADER)
     code = CodeRead(lines={("/workspace/borders.py", 26): "head = self.store.get(self.name(month + 1))"})
     verdict = conclude(gather(told.case, code=code)).verdicts[0]
     held = [one for one in verdict.culprits if one.doing and "nobody is left who could set" in one.doing]
     assert ([one.rank for one in held] == [2]) is others_wait, verdict.sentence
-    assert (verdict.cause == "host_blocked") is others_wait
+    assert any("left out setting" in one.sentence for one in verdict.alternatives) is others_wait
+
+
+@pytest.mark.parametrize(
+    ("line", "store"),
+    [("self.store.get(key)", True), ("tcp_store.wait([key])", True), ("self.feature_store.get(user)", False)],
+)
+def test_a_store_of_features_is_none_of_the_jobs(line: str, store: bool) -> None:
+    told = absent_rank.absent().stack(2, [("extended", "/workspace/borders.py", 26)])
+    facts = gather(told.case, code=CodeRead(lines={("/workspace/borders.py", 26): line}))
+    assert (facts.hosts[2].op == "store") is store

@@ -85,8 +85,18 @@ def on_its_own_host(facts: Facts, asked: AskedRank) -> Story | None:
         doing=doing,
         evidence=evidence,
         location=stand.location,
-        alternatives=(_slow(asked.rank, "another look at its stack: does it move?"),),
+        alternatives=(
+            *((_KEY_NOT_SET,) if in_vain else ()),
+            _slow(asked.rank, "another look at its stack: does it move?"),
+        ),
     )
+
+
+_KEY_NOT_SET = perhaps(
+    "undetermined",
+    "One of the others may have left out setting what it asks the store for.",
+    decided_by="the source: who sets that key, and when",
+)
 
 
 def _on_its_own(facts: Facts, asked: AskedRank, stand: Stand) -> bool:
@@ -105,9 +115,13 @@ def _on_its_own(facts: Facts, asked: AskedRank, stand: Stand) -> bool:
 
 def _at_the_store_alone(facts: Facts, asked: AskedRank, stand: Stand) -> bool:
     """Whether it waits for a key of the store, and each of the others in a call."""
-    at_the_store = stand.activity == "init" and stand.op == "store" and not (stand.died or stand.moving)
-    others = set(range(world_of(facts))) - {asked.rank}
-    return at_the_store and asked.proved and others <= facts.waits.of_rank.keys()
+    if not asked.proved or stand.activity != "init" or stand.op != "store" or stand.died or stand.moving:
+        return False
+    # A call may be pending on a device while its host goes on, and may set the key: only a stack tells.
+    others = [one for rank, one in facts.hosts.items() if rank != asked.rank]
+    return len(others) == world_of(facts) - 1 and all(
+        one.waits == "ranks" and not one.moving for one in others
+    )
 
 
 def _held_up(facts: Facts, asked: AskedRank) -> Story | None:

@@ -23,6 +23,8 @@ from rankandfile.reason.facts import Facts
 _TIMES = 2
 #: Once in so many times another call may have come there, as in a job's first round.
 _NEARLY = 0.9
+#: So often sizes must have come in turn.
+_TURNS = 4
 
 
 class GoesOn(Struct, frozen=True):
@@ -43,7 +45,7 @@ def goes_on(facts: Facts, group: int, slot: int, parts: Sequence[Sequence[Reques
         return None
     if len({(claim.asked[0], claim.site) for claim in claims}) == 1:
         # In one line sizes may come in turn, as those of two models' gradients do.
-        return _as_large_as_before(past, parts) or _fits(past, parts)
+        return _as_large_as_before(past, parts) or (_fits(past, parts) if _come_in_turn(past) else None)
     found = _fits(past, parts)
     if found is None:
         return None
@@ -67,6 +69,14 @@ def _fits(past: Sequence[Request], parts: Sequence[Sequence[Request]]) -> GoesOn
         return None
     others = [claim for i, side in enumerate(parts) if i != fits[0] for claim in side]
     return GoesOn(fits[0], all(any(same(known, claim) for known in kinds) for claim in others))
+
+
+def _come_in_turn(past: Sequence[Request]) -> bool:
+    """Sizes that the data make may look like a round for a while."""
+    kinds: list[Request] = []
+    tokens = np.array([_token(kinds, claim) for claim in past], dtype=np.uint64)
+    loop = find_loop(tokens)
+    return loop is not None and loop.period > 1 and len(tokens) - loop.start >= _TURNS * loop.period
 
 
 def _bare(claim: Request) -> Request:

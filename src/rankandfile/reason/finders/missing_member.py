@@ -37,11 +37,15 @@ _STANDS = ("collective", "p2p", "teardown", "init")
     "a call that all seen members joined lacks a rank that left no dump and is elsewhere",
 )
 def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    calls = _lacking(facts)
+    calls = lacking(facts)
     if wait_end.kind != "joined" or not any(facts.waits.pending[i] in calls for i in wait_end.pending):
         return None
     those = _elsewhere(facts, calls)
-    if not those or (len(those) > 1 and not _one_kind(facts, calls)) or _may_be_recorded(facts, calls, those):
+    if (
+        not those
+        or (len(those) > 1 and not of_one_kind(facts, calls))
+        or _may_be_recorded(facts, calls, those)
+    ):
         return None
     if len(those) > len(calls) and 2 * len(those) >= len({r for call in calls for r in call.waiting}):
         return None
@@ -84,7 +88,7 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
-def _lacking(facts: Facts) -> list[Pending]:
+def lacking(facts: Facts) -> list[Pending]:
     """The calls of groups whose members nobody recorded, which all that are known have joined, for too long."""
     return [
         call
@@ -126,7 +130,7 @@ def _elsewhere(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...]:
     )
 
 
-def _one_kind(facts: Facts, calls: Sequence[Pending]) -> bool:
+def of_one_kind(facts: Facts, calls: Sequence[Pending]) -> bool:
     """Calls from one line on groups that share no rank: the groups of one kind, and nobody is in two of them."""
     rows = [pending_row(facts, call) for call in calls]
     sites = {row["site"] if row else None for row in rows}

@@ -60,10 +60,7 @@ def watchdogs_disagree(facts: Facts, wait_end: WaitEnd) -> Finding | None:
                 usual = goes_on(facts, call.group, slot, parts)
                 if slot == call.slot or usual is not None:
                     return _finding(facts, wait_end, call, slot, parts, usual)
-            elif (
-                patience(facts, call) in (Patience.OVER, Patience.LATE)
-                and len(by_line := by_site(claims)) > 1
-            ):
+            elif patience(facts, call) is Patience.OVER and len(by_line := by_site(claims)) > 1:
                 # Calls that are alike may well belong together: only of one that did not end, its lines tell something.
                 usual = goes_on(facts, call.group, slot, by_line)
                 if usual is not None:

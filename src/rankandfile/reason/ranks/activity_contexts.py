@@ -56,6 +56,9 @@ _MPI_COLLECTIVES = (
 )
 
 
+#: How the store of a job is called; a feature store, say, is another.
+_KIND = "(?:tcp_|c10d_|dist_)?"
+
 #: Calls into C leave no frame: the innermost frame's own line tells, where its text is known.
 CODE = (
     code(
@@ -78,7 +81,7 @@ CODE = (
     code("p2p", ASKED, rf"{_COMM}(?P<op>(?:[SR]ecv|[srS]end|recv|[sS]endrecv|[sS]send|[mM]?[pP]robe))\("),
     code("p2p", ASKED, r"\bMPI\.Request\.(?P<op>[wW]ait(?:all|any|some))\("),
     # Whatever waits in C under this name is a torch work or request: the others have frames of their own.
-    code("init", "waiting for the store in {at}", r"(?P<op>store)\w*\.(wait|get)\("),
+    code("init", "waiting for the store in {at}", rf"(?<![A-Za-z_])_?{_KIND}(?P<op>store)\w*\.(wait|get)\("),
     code("collective", "waiting for a call to complete in {at}", r"\.wait\("),
     code(
         "subprocess", "waiting for a process it started in {at}", r"\bos\.wait(pid|id)?\(", r"\.communicate\("

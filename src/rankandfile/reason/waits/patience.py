@@ -145,6 +145,12 @@ def much_longer(facts: Facts, pause_ns: int) -> bool:
     return pause_ns >= max(least, MUCH_LONGER * longest_pause_ns(facts))
 
 
+def is_usual(facts: Facts, apart_ns: int) -> bool:
+    """Whether the job, as it is recorded, has made pauses that are near as long: without the first of each rank, in
+    which things are set up and compiled."""
+    return apart_ns < MUCH_LONGER * _longest_ns(facts, first=False)
+
+
 def late_to_end(facts: Facts) -> bool:
     """Whether the job should have ended long ago: it has ended but once, and all that it did before was shorter."""
     made = facts.call_table.calls["created_ns"]
@@ -163,10 +169,13 @@ def all_idle(facts: Facts) -> bool:
 
 def longest_pause_ns(facts: Facts) -> int:
     """The longest time between two calls of one rank."""
+    return _longest_ns(facts, first=True)
+
+
+def _longest_ns(facts: Facts, first: bool) -> int:
     calls = facts.call_table.calls.select("rank", "created_ns")
-    pauses = calls.select(
-        pl.when(pl.col("rank") == pl.col("rank").shift()).then(pl.col("created_ns").diff()).max()
-    )
+    same = pl.col("rank") == pl.col("rank").shift(1 if first else 2)
+    pauses = calls.select(pl.when(same).then(pl.col("created_ns").diff()).max())
     return int(pauses.item() or 0)
 
 

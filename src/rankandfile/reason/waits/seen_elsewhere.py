@@ -41,7 +41,11 @@ def seen_elsewhere(facts: Facts, call: Pending, told: Collection[Request]) -> li
     seen_somewhere = lost & facts.hosts.keys()
     if not seen_somewhere or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return []
-    in_it = sorted(rank for rank in seen_somewhere if not _further_on(facts, call, rank))
+    in_it = sorted(
+        rank
+        for rank in seen_somewhere
+        if not (_further_on(facts, call, rank) or _seen_before(facts, call, facts.hosts[rank]))
+    )
     seen = (facts.hosts[rank] for rank in ways_to_waits(facts.case, facts.hosts, in_it))
     world = facts.case.world_size
     all_wait = world is not None and facts.waits.of_rank.keys() >= {*range(world)} - lost
@@ -67,14 +71,30 @@ def _further_on(facts: Facts, call: Pending, rank: int) -> bool:
 
 
 def is_in_another(facts: Facts, call: Pending, rank: int) -> bool:
-    """Whether a rank without a dump stands in no call that others are past, nor in one that others make in other
-    groups; and nothing tells that it has been further on since."""
+    """Whether a rank without a dump stands in another call than this one: of a kind that cannot be this one's, or on
+    a line from which others made calls of this group; in none that others are past; and was seen since they wait."""
     stand = facts.hosts.get(rank)
-    if stand is None or stand.died or stand.moving or _further_on(facts, call, rank):
+    if stand is None or stand.died or stand.moving or not known(stand) or _further_on(facts, call, rank):
         return False
     there = _recorded_at(facts, stand)
-    of_it = not there.height or {*there["group"].to_list()} == {call.group}
-    return of_it and not _may_be_behind(facts, call, there["slot"].drop_nulls().to_list())
+    ops = {kind_of(stand)} - {facts.call_table.terms[number].op for number in _terms_of(facts, call)}
+    unlike = bool(ops) and stand.activity == "collective"
+    if not (unlike or there.height) or not {*there["group"].to_list()} <= {call.group}:
+        return False
+    if _may_be_behind(facts, call, there["slot"].drop_nulls().to_list()):
+        return False
+    return not _seen_before(facts, call, stand)
+
+
+def _terms_of(facts: Facts, call: Pending) -> list[int]:
+    made = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)
+    return made["terms"].unique().to_list()
+
+
+def _seen_before(facts: Facts, call: Pending, stand: Stand) -> bool:
+    """Whether somebody looked at it before the others came to the call: it may have gone on since."""
+    came = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)["created_ns"].max()
+    return stand.last_ns is not None and isinstance(came, int) and 0 < stand.last_ns < came
 
 
 def _request(facts: Facts, call: Pending, stand: Stand, alone: bool) -> Request | None:

@@ -27,11 +27,16 @@ _MOST = 4_000
 
 
 def code_read(search: Search) -> CodeRead:
-    """Of the frames of every stack that somebody took; a line of a file that is not what ran says nothing."""
+    """Of the frames of every stack that somebody took, and of the last call of each rank; a line of a file that is not
+    what ran says nothing."""
     case, places = search.case, search.places
     seen = case.looks.filter(pl.col("shows").is_in(["now", "died"]) & pl.col("stack").is_not_null())
+    last = case.calls.sort("record").group_by("rank").agg(pl.col("stack").last())
+    stacks = pl.concat(
+        [seen.select("stack"), last.select(pl.col("stack").cast(seen["stack"].dtype))]
+    ).unique()
     frames = (
-        case.stacks.join(seen.select("stack").unique(), on="stack", how="semi")
+        case.stacks.join(stacks, on="stack", how="semi")
         .select(pl.col("frames").alias("frame"))
         .explode("frame")
         .unique()

@@ -21,7 +21,8 @@ from rankandfile.reason.waits.in_words import call_phrase, first_pending, pendin
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import counted, ranks_words, upper, verb
 
-_MOST = 3
+#: Phrases that are said; groups of a kind, and ranks of each, that are asked.
+_MOST = 4
 
 
 @finder(precedence=235)
@@ -41,7 +42,9 @@ def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if len(fewer) != 1 or not _made_all(facts, others, call.slot):
         return None
     (rank, (now, before)) = next(iter(fewer.items()))
-    others = others or _as_ever_elsewhere(facts, call, call.slot)
+    if not others and len(wait_end.ranks) > 1:
+        # One against one: another ring may have other data, and as many messages as ever.
+        others = _as_ever_elsewhere(facts, call, call.slot)
     row = pending_row(facts, call)
     those = ranks_words(wait_end.ranks)
     stands = [facts.hosts.get(missing) for missing in wait_end.ranks]
@@ -84,14 +87,14 @@ def _made_all(facts: Facts, group_of: dict[int, int], slot: int) -> bool:
 
 def _as_ever_elsewhere(facts: Facts, call: Pending, slot: int) -> dict[int, int]:
     """Rank -> group of those in other groups of the same kind, as another ring, that came to this round with as many as
-    ever; nobody where one of them made fewer, too."""
+    ever; nobody where one of them made fewer, too. A few groups tell as much as all."""
     families, members = facts.membership.families, facts.membership.members
     kind = families.get(call.group, call.group)
     alike = [group for group in members if group != call.group and families.get(group, group) == kind]
-    all_of_them = [(rank, group) for group in alike for rank in members[group]]
-    if any(made_fewer(facts.call_table, rank, group, slot) for rank, group in all_of_them):
+    few = [(rank, group) for group in alike[:_MOST] for rank in members[group][:_MOST]]
+    if any(made_fewer(facts.call_table, rank, group, slot) for rank, group in few):
         return {}
-    return {rank: group for rank, group in all_of_them if made_all(facts.call_table, rank, group, slot)}
+    return {rank: group for rank, group in few if made_all(facts.call_table, rank, group, slot)}
 
 
 def _elsewhere(stand: Stand | None) -> bool:

@@ -14,7 +14,7 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper, verb
 
-from .by_dumps import lacks_only, waited_too_long
+from .by_dumps import lacks_only
 from .called import divergence_of
 from .in_words import places_words, ranks_of
 from .kinds import kind_of, known, rooted
@@ -60,10 +60,9 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
     )
     clear = (_unlike(parted) and not _may_be_past(of, parted)) or _owes_all(of, parted)
-    lasts = ""
-    if lacks_only(of.facts, odd, ranks_of(parted.usual)):
-        # Whom all others lack is out of line in whatever kind of call it stands.
-        clear, lasts = True, waited_too_long(of.facts)
+    # Whom all others lack is out of line in whatever kind of call it stands.
+    lasts = lacks_only(of.facts, odd, ranks_of(parted.usual))
+    clear = clear or bool(lasts)
     # Most may make a group too many, or one that some of them count as another: they wait among themselves.
     make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in parted.usual)
     proved = (alike and clear and not make_one) or _are_left_over(of, parted)

@@ -14,11 +14,11 @@ from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.moved import moved
 from rankandfile.reason.waits.ended_ranks import died_first
-from rankandfile.reason.waits.patience import AT_LEAST_OF_FEW_NS
+from rankandfile.reason.waits.patience import AT_LEAST_OF_FEW_NS, is_usual
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, verb
 
-from .by_dumps import are_of_one_group, is_usual
+from .by_dumps import are_of_one_group
 from .kinds import known
 from .places import Cohort, cohorts
 

@@ -1,0 +1,85 @@
+"""Whether a rank that waits in a transfer is past the call that others wait in, and has left it out.
+
+gloo records no sends and receives, so whoever waits in one may be on its way to the call, held up by others. It is past
+it in two cases, by the frames of its last call, of where it stands, and of the call of the others:
+
+* Its last call is the one before in the group, and was made from a statement which it has left; the others made the
+  next one from there, with no transfer between the two.
+* It has made the call that the others made right before, by the same way and as often as they, be it in a group of its
+  own; and it has come round a loop since, to a line before that call or on the way to it, while theirs lies behind it,
+  in the loop as well.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from rankandfile.reason import lookup
+from rankandfile.reason.divergence.code_paths import Frame, Stack, stack_of
+from rankandfile.reason.facts import Facts
+
+from .graph import Pending
+from .in_words import pending_row
+
+
+def left_at(facts: Facts, rank: int, call: Pending) -> Frame | None:
+    """The frame of the way to its last call, in whose function it has gone on since; None where it is not past."""
+    stand, last, row = facts.hosts.get(rank), lookup.last_call(facts, rank), pending_row(facts, call)
+    if stand is None or last is None or row is None or stand.activity != "p2p" or stand.moving or stand.died:
+        return None
+    before = _call_before(facts, row)
+    if before is None or before["slot"] != last["slot"] or before["path"] != last["path"]:
+        return None
+    then, now, due = (stack_of(facts.case, number) for number in (last["stack"], stand.stack, row["stack"]))
+    depth = _apart(then, now, due)
+    if depth is None:
+        return None
+    was, here, there = then[depth], now[depth], due[depth]
+    if was.line == there.line != here.line:
+        one_go = last["group"] == before["group"] == call.group and not _transfer_between(facts, before, row)
+        return was if one_go else None
+    if here.line <= was.line < there.line and _in_one_loop(facts, here, there):
+        came_round = here.line < was.line or _came_anew(facts, then[depth + 1 :], now[depth + 1 :])
+        return was if came_round else None
+    return None
+
+
+def _apart(*stacks: Stack) -> int | None:
+    """The first depth at which the lines are not all one; None where that is in several functions."""
+    for depth, frames in enumerate(zip(*stacks, strict=False)):
+        if len({(frame.file, frame.function) for frame in frames}) > 1:
+            return None
+        if len({frame.line for frame in frames}) > 1:
+            return depth
+    return None
+
+
+def _came_anew(facts: Facts, then: Stack, now: Stack) -> bool:
+    """Whether it has come into the function once more: it is at an earlier line there, and no loop in it leads back."""
+    depth = _apart(then, now)
+    if depth is None or now[depth].line > then[depth].line:
+        return False
+    was, here = ((frame.file, frame.line) for frame in (then[depth], now[depth]))
+    known, loops = facts.code.lines, facts.code.loops
+    return was in known and here in known and (loops.get(was) is None or loops.get(was) != loops.get(here))
+
+
+def _call_before(facts: Facts, row: lookup.Row) -> lookup.Row | None:
+    """What who waits in the call made right before it."""
+    found = facts.call_table.of_rank(row["rank"]).filter(record=row["record"] - 1)
+    return found.row(0, named=True) if found.height == 1 else None
+
+
+def _transfer_between(facts: Facts, before: lookup.Row, row: lookup.Row) -> bool:
+    """By the numbers that gloo gives to transfers as well as to calls."""
+    numbers = facts.case.calls.filter(pl.col("rank") == row["rank"]).filter(
+        pl.col("record").is_in([before["record"], row["record"]])
+    )["op_id"]
+    return numbers.len() != 2 or numbers.null_count() > 0 or abs(numbers[1] - numbers[0]) != 1
+
+
+def _in_one_loop(facts: Facts, here: Frame, there: Frame) -> bool:
+    """Behind the loop, who made the call is the one that has left."""
+    loops = facts.code.loops
+    around = loops.get((here.file, here.line))
+    return around is not None and around == loops.get((there.file, there.line))
