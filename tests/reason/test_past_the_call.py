@@ -94,3 +94,13 @@ def test_one_against_one_is_a_suspect() -> None:
     frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
     verdict = best(told.stack(1, [*frames, ("run", "/workspace/train.py", FORWARD)]))
     assert (verdict.cause, blamed(verdict), suspected(verdict)) == ("skipped_collective", [], [1])
+
+
+def test_a_call_of_the_same_line_may_be_that_of_the_next_turn_where_transfers_are_of_another_group() -> None:
+    """The numbers of this group tell of no transfer, and all come to the call once in each turn."""
+    programs: dict[int, list[Step]] = {rank: loop([LOSS], 6) for rank in range(3)}
+    programs[3] = [*loop([LOSS], 5), Stop()]
+    told = Witnesses(in_the_loop(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))))
+    frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
+    told.stack(3, [*frames, ("run", "/workspace/train.py", FORWARD)])
+    assert best(told).cause != "skipped_collective"

@@ -36,8 +36,8 @@ def left_at(facts: Facts, rank: int, call: Pending) -> Frame | None:
         return None
     was, here, there = then[depth], now[depth], due[depth]
     if was.line == there.line != here.line:
-        one_go = last["group"] == before["group"] == call.group and not _transfer_between(facts, before, row)
-        return was if one_go else None
+        of_it = last["group"] == before["group"] == call.group and before["path"] != row["path"]
+        return was if of_it and not _may_have_sent_between(facts, before, row) else None
     if here.line <= was.line < there.line and _in_one_loop(facts, here, there):
         came_round = here.line < was.line or _came_anew(facts, then[depth + 1 :], now[depth + 1 :])
         return was if came_round else None
@@ -70,12 +70,14 @@ def _call_before(facts: Facts, row: lookup.Row) -> lookup.Row | None:
     return found.row(0, named=True) if found.height == 1 else None
 
 
-def _transfer_between(facts: Facts, before: lookup.Row, row: lookup.Row) -> bool:
-    """By the numbers that gloo gives to transfers as well as to calls."""
-    numbers = facts.case.calls.filter(pl.col("rank") == row["rank"]).filter(
-        pl.col("record").is_in([before["record"], row["record"]])
-    )["op_id"]
-    return numbers.len() != 2 or numbers.null_count() > 0 or abs(numbers[1] - numbers[0]) != 1
+def _may_have_sent_between(facts: Facts, before: lookup.Row, row: lookup.Row) -> bool:
+    """Whether transfers of the group lie between, by the numbers that gloo gives to these as well as to calls. A group
+    without any tells nothing: they are made in another one."""
+    made = facts.case.calls.filter(pl.col("rank") == row["rank"])
+    numbers = made.filter(pl.col("record").is_in([before["record"], row["record"]])).sort("record")
+    if numbers.height != 2 or numbers["op_id"].null_count():
+        return True
+    return bool(numbers["op_id"].diff()[1] != 1 or numbers["op_id"][1] <= numbers["seq"][1])
 
 
 def _in_one_loop(facts: Facts, here: Frame, there: Frame) -> bool:
