@@ -8,6 +8,10 @@ from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidde
 from support.reason.witnesses import Witnesses, best, blamed, suspected
 
 from rankandfile.model.case import Case
+from rankandfile.model.code_read import CodeRead
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason import gather
+from rankandfile.reason.conclusion import conclude
 
 C10D = "/venv/torch/distributed/distributed_c10d.py"
 #: The loop: sends and receives, the mean of the gradients, then the report.
@@ -104,3 +108,38 @@ def test_a_call_of_the_same_line_may_be_that_of_the_next_turn_where_transfers_ar
     frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
     told.stack(3, [*frames, ("run", "/workspace/train.py", FORWARD)])
     assert best(told).cause != "skipped_collective"
+
+
+def first_sum_over_stages(in_the_loop_too: bool, rounds_of_0: int = 4) -> Verdict:
+    """Three stages on two ranks each; the last two sum up over the stages for the first time, and nobody recorded who
+    belongs to those groups. The first stage is in a send of the next turn."""
+    replicas = {f"d{stage}": [2 * stage, 2 * stage + 1] for stage in range(3)}
+    groups = {**replicas, "p0": [0, 2, 4], "p1": [1, 3, 5]}
+    programs: dict[int, list[Step]] = {}
+    for rank in range(6):
+        mean, gauge = MEAN._replace(group=f"d{rank // 2}"), GAUGE._replace(group=f"p{rank % 2}")
+        programs[rank] = [*loop([mean], 4), gauge] if rank > 1 else [*loop([mean], rounds_of_0), Stop()]
+    told = Witnesses(in_the_loop(case_of(Job(groups, programs, backend="gloo"), members=False)))
+    for rank in (0, 1):
+        sends = [("send", C10D, 2350), ("forward_backward", "/workspace/train.py", 30)]
+        told.stack(rank, [*sends, ("run", "/workspace/train.py", FORWARD)])
+    for rank in range(2, 6):
+        waits = [("all_reduce", C10D, 3252), ("step", "/workspace/telemetry.py", 20)]
+        told.stack(rank, [*waits, ("run", "/workspace/train.py", REPORT)])
+    file = "/workspace/train.py"
+    loops = {(file, line): 58 for line in (FORWARD, UPDATE, *((REPORT,) if in_the_loop_too else ()))}
+    return conclude(gather(told.case, code=CodeRead(loops=loops))).verdicts[0]
+
+
+def test_a_first_call_lacks_the_stage_that_is_in_no_such_group_and_past_it() -> None:
+    verdict = first_sum_over_stages(in_the_loop_too=True)
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [0, 1])
+    assert "Ranks 0 and 1 made no call there, and are past it" in verdict.sentence
+
+
+def test_behind_the_loop_those_that_made_the_call_may_be_the_ones_that_left() -> None:
+    assert blamed(first_sum_over_stages(in_the_loop_too=False)) == []
+
+
+def test_who_is_a_turn_behind_is_on_its_way_to_the_call() -> None:
+    assert blamed(first_sum_over_stages(in_the_loop_too=True, rounds_of_0=3)) == []
