@@ -41,7 +41,10 @@ def without_dumps(line: str, apart_s: float) -> Verdict:
 @pytest.mark.parametrize(
     ("line", "apart_s", "named"),
     [
-        ("card = draw(seconds)", 7, True),
+        ("with self.lock:", 7, True),
+        # A call into C leaves no frame.
+        ("card = draw(seconds)", 7, False),
+        ("self.thread.join()", 7, False),
         # Who sleeps wakes up by itself: that takes more than a few seconds to be a hang.
         (SLEEPS, 7, False),
         (SLEEPS, 15, True),

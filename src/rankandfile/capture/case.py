@@ -28,7 +28,7 @@ from rankandfile.capture.watch.rings import Seen
 #: Between the two looks at the stacks: what is the same in both stands still.
 APART_S = 2.0
 #: The same where no ring tells for how long each call has been waiting: as long as stacks alone must stand still.
-APART_ALONE_S = 5.5
+APART_ALONE_S = 10.5
 #: The same without stacks, for what ranks do meanwhile.
 ALONE_S = 1.0
 #: What they do.

@@ -86,17 +86,18 @@ def on_its_own_host(facts: Facts, asked: AskedRank) -> Story | None:
         evidence=evidence,
         location=stand.location,
         alternatives=(
-            *((_KEY_NOT_SET,) if in_vain else ()),
+            *((_key_not_set(),) if in_vain else ()),
             _slow(asked.rank, "another look at its stack: does it move?"),
         ),
     )
 
 
-_KEY_NOT_SET = perhaps(
-    "undetermined",
-    "One of the others may have left out setting what it asks the store for.",
-    decided_by="the source: who sets that key, and when",
-)
+def _key_not_set() -> Alternative:
+    return perhaps(
+        "undetermined",
+        "One of the others may have left out setting what it asks the store for.",
+        decided_by="the source: who sets that key, and when",
+    )
 
 
 def _on_its_own(facts: Facts, asked: AskedRank, stand: Stand) -> bool:

@@ -27,21 +27,14 @@ _MOST = 4_000
 
 
 def code_read(search: Search) -> CodeRead:
-    """Of the frames of every stack that somebody took, and of the last call of each rank; a line of a file that is not
-    what ran says nothing."""
+    """Of the frames of every stack that somebody took, and where each rank made its last call in functions that these
+    show; a line of a file that is not what ran says nothing."""
     case, places = search.case, search.places
     seen = case.looks.filter(pl.col("shows").is_in(["now", "died"]) & pl.col("stack").is_not_null())
-    last = case.calls.sort("record").group_by("rank").agg(pl.col("stack").last())
-    stacks = pl.concat(
-        [seen.select("stack"), last.select(pl.col("stack").cast(seen["stack"].dtype))]
-    ).unique()
-    frames = (
-        case.stacks.join(stacks, on="stack", how="semi")
-        .select(pl.col("frames").alias("frame"))
-        .explode("frame")
-        .unique()
-    )
-    rows = case.frames.join(frames, on="frame", how="semi").filter(~pl.col("is_torch")).sort("frame")
+    last = case.calls.sort("record").group_by("rank").agg(pl.col("stack").last()).drop_nulls()
+    looked_at, called_from = _frames_of(case, seen), _frames_of(case, last)
+    called_from = called_from.join(looked_at, on=["function", "file"], how="semi")
+    rows = pl.concat([looked_at, called_from]).unique("frame").sort("frame")
     lines: dict[tuple[str, int], str] = {}
     loops: dict[tuple[str, int], int] = {}
     of_all: set[tuple[str, int]] = set()
@@ -72,6 +65,17 @@ def code_read(search: Search) -> CodeRead:
         groups=laid_out(search, replace(search.job, world=search.ranks)) if _unlisted(case) else {},
         peers=peers_by_code(search),
     )
+
+
+def _frames_of(case: Case, rows: pl.DataFrame) -> pl.DataFrame:
+    """The frames of the stacks in these rows that are not torch's own."""
+    frames = (
+        case.stacks.join(rows.select("stack").unique(), on="stack", how="semi")
+        .select(pl.col("frames").alias("frame"))
+        .explode("frame")
+        .unique()
+    )
+    return case.frames.join(frames, on="frame", how="semi").filter(~pl.col("is_torch"))
 
 
 def _loop_over(place: SourcePlace) -> int | None:

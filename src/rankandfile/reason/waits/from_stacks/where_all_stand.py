@@ -35,6 +35,9 @@ _SPINS = ("collective", "p2p", "nccl_call", "cuda_sync")
 #: A step, a batch that comes late or a small save takes a job at work up to a few seconds: looks that are closer
 #: to each other may have seen one and the same.
 STILL_NS = 5_000_000_000
+#: Who sleeps wakes up by itself, and a call into C, which leaves no frame, may be a sleep; a thread or process that a
+#: rank waits for may be at work.
+_MAY_WAKE = ("sleep", "user_code", "thread", "subprocess")
 #: So few ranks have nothing to make groups of.
 _FEW = 2
 
@@ -120,8 +123,8 @@ class WhereAllStand(Struct, frozen=True, dict=True):
     @cached_property
     def stays(self) -> str:
         """What shows that they do not move: a few words; empty if nothing does."""
-        sleeps = any(stand.activity == "sleep" for stand in self.elsewhere.values())
-        least = AT_LEAST_OF_FEW_NS if sleeps else STILL_NS
+        wakes = any(stand.activity in _MAY_WAKE for stand in self.elsewhere.values())
+        least = AT_LEAST_OF_FEW_NS if wakes else STILL_NS
         still = self.alike and self.apart_ns >= least and not moved(self.facts)
         if still and not is_usual(self.facts, self.apart_ns):
             looks = min(stand.snapshots for stand in self.stands.values())
