@@ -11,7 +11,7 @@ from support.opened_sets import archives, name_of, unpacked
 
 from rankandfile.lab import catalog
 
-#: Some of each tell as much as all: what is condensed are files of few kinds, and to diagnose all three times takes long.
+#: Some of each tell as much as all: files are of few kinds, and to diagnose all of them three times takes long.
 REAL = sorted(scenario.name for scenario in catalog.scenarios() if scenario.in_suite)[::12]
 SETS = [one for of in ("round", "practice", "found") for one in archives(of)][::8]
 
