@@ -48,10 +48,9 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
         if code == name:
             found.append(value)
         else:
-            place = f"{file}:{site.call.lineno}"
-            found.append(
-                value.by(Link(file, site.call.lineno, name, f"is passed as `{code}` ({place})", code))
-            )
+            # A call over several lines has each argument on one of its own.
+            line = given.value.lineno if given.frame.function is site.function else site.call.lineno
+            found.append(value.by(Link(file, line, name, f"is passed as `{code}` ({file}:{line})", code)))
     found += _as_listener(ev, name, frame, path)
     found += _in_own_process(ev, name, frame, path)
     if found:
