@@ -65,6 +65,8 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raf: Raf) -> Path:
         subprocess.run([*git, *shlex.split(words)], cwd=tmp_path, check=True, capture_output=True)
     monkeypatch.chdir(tmp_path)
     assert raf("case", "pack", "incident", "-o", "ticket.zip").status == 0
+    shutil.copytree(tmp_path / "dumps", tmp_path / "dumps-of-node4")
+    assert raf("condense", "logs", "dumps", "-o", "node3.case").status == 0
     return tmp_path
 
 
@@ -74,6 +76,8 @@ def test_an_example_works_as_it_stands(raf: Raf, there: Path, example: str) -> N
         words = shlex.split(part.partition(" | ")[0].partition(" > ")[0])[1:]
         if words[:2] == ["case", "pack"]:
             (there / "ticket.zip").unlink()
+        if words[:1] == ["condense"]:
+            (there / "node3.case").unlink()
         done = raf(*words)
         # A verdict, findings or a look that left it open are answers.
         assert done.status in (0, 1, 3), done.err

@@ -20,8 +20,8 @@ PANEL = SHARE
 ORDER = 105
 EXAMPLES = (
     "raf condense dumps/ -o node3.case",
-    "raf condense /tmp/nccl_trace_rank_* logs/ -o node3.case",
-    "raf diagnose node*.case",
+    "raf condense dumps/ logs/ -o node3.case",
+    "raf diagnose node3.case",
     "raf diagnose node3.case dumps-of-node4/",
 )
 
