@@ -36,10 +36,13 @@ BY_PLACES = ["practice-10a/case-07: call", "round-5b/shrink-batch: call"]
 PAST_THE_ROOT = ["practice-16a/case-01: call", "practice-16b/case-07: call", "practice-25a/case-05: call"]
 #: For seven seconds it waited for a process that it had started: who is at work as long looks the same.
 MAY_BE_A_PAUSE = "practice-33a/case-06: culprits"
+#: It was turned back by a guard clause; that it came to that, nothing shows.
+AT_A_GUARD = [f"practice-26c/case-07: {question}" for question in ("culprits", "cause")]
 LOST = {
     # Of 24d's case-07 a test on what a rank is was told, on a way that only an exception could have taken.
     "stacks, logs and sources": [
         MAY_BE_A_PAUSE,
+        *AT_A_GUARD,
         *(f"{AT_WORK}: {question}" for question in ("file", "call")),
         "practice-24d/case-07: file",
         OWN_ORDER,
