@@ -55,8 +55,7 @@ def goes_on(facts: Facts, group: int, slot: int, parts: Sequence[Sequence[Reques
 
 
 def _fits(past: Sequence[Request], parts: Sequence[Sequence[Request]]) -> GoesOn | None:
-    kinds: list[Request] = []
-    tokens = np.array([_token(kinds, claim) for claim in past], dtype=np.uint64)
+    tokens, kinds = _tokens(past)
     expected = due(tokens, 1)
     # A round of one kind of call would have let a shift pass unseen; calls that were made but once are of no round.
     several = any(_of_several_kinds(calls) for calls in (tokens, telling(tokens)))
@@ -73,14 +72,19 @@ def _fits(past: Sequence[Request], parts: Sequence[Sequence[Request]]) -> GoesOn
 
 def _come_in_turn(past: Sequence[Request]) -> bool:
     """Sizes that the data make may look like a round for a while."""
-    kinds: list[Request] = []
-    tokens = np.array([_token(kinds, claim) for claim in past], dtype=np.uint64)
+    tokens, _ = _tokens(past)
     loop = find_loop(tokens)
     return loop is not None and loop.period > 1 and len(tokens) - loop.start >= _TURNS * loop.period
 
 
 def _bare(claim: Request) -> Request:
     return claim._replace(asked=(claim.asked[0], None))
+
+
+def _tokens(past: Sequence[Request]) -> tuple[Tokens, list[Request]]:
+    """A number for each, like ones alike, and what each number stands for."""
+    kinds: list[Request] = []
+    return np.array([_token(kinds, claim) for claim in past], dtype=np.uint64), kinds
 
 
 def _token(kinds: list[Request], claim: Request) -> int:

@@ -37,8 +37,8 @@ _STANDS = ("collective", "p2p", "teardown", "init")
     "a call that all seen members joined lacks a rank that left no dump and is elsewhere",
 )
 def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    calls = lacking(facts)
-    if wait_end.kind != "joined" or not any(facts.waits.pending[i] in calls for i in wait_end.pending):
+    calls, call = lacking(facts, wait_end)
+    if call is None:
         return None
     those = _elsewhere(facts, calls)
     if (
@@ -49,7 +49,6 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     if len(those) > len(calls) and 2 * len(those) >= len({r for call in calls for r in call.waiting}):
         return None
-    call = next(facts.waits.pending[i] for i in wait_end.pending if facts.waits.pending[i] in calls)
     row = pending_row(facts, call)
     here = {rank for one in calls for rank in one.waiting}
     # Whose message it waits for may have left it out: then it is late, and has skipped nothing.
@@ -88,9 +87,12 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
-def lacking(facts: Facts) -> list[Pending]:
-    """The calls of groups whose members nobody recorded, which all that are known have joined, for too long."""
-    return [
+def lacking(facts: Facts, wait_end: WaitEnd) -> tuple[list[Pending], Pending | None]:
+    """The calls of groups whose members nobody recorded, which all that are known have joined, for too long; and which
+    of them this end is of."""
+    if wait_end.kind != "joined":
+        return [], None
+    calls = [
         call
         for end in facts.wait_ends
         if end.kind == "joined"
@@ -101,6 +103,8 @@ def lacking(facts: Facts) -> list[Pending]:
         and _alike(facts, call)
         and patience(facts, call) not in (Patience.NOT_YET, Patience.UNKNOWN)
     ]
+    own = (facts.waits.pending[i] for i in wait_end.pending)
+    return calls, next((call for call in own if call in calls), None)
 
 
 def _alike(facts: Facts, call: Pending) -> bool:

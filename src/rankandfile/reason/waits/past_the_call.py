@@ -12,6 +12,9 @@ it in two cases, by the frames of its last call, of where it stands, and of the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import polars as pl
 
 from rankandfile.reason import lookup
@@ -21,23 +24,49 @@ from rankandfile.reason.facts import Facts
 from .graph import Pending
 from .in_words import pending_row
 
+#: Where more are awaited, it is not one stage that left a call out.
+_MOST = 64
 
-def left_at(facts: Facts, rank: int, call: Pending) -> Frame | None:
-    """The frame of the way to its last call, in whose function it has gone on since; None where it is not past."""
-    stand, last, row = facts.hosts.get(rank), lookup.last_call(facts, rank), pending_row(facts, call)
-    if stand is None or last is None or row is None or stand.activity != "p2p" or stand.moving or stand.died:
+
+class Past(NamedTuple):
+    at: Frame
+    """Of the way to the last call, in whose function the ranks have gone on since: the same for all."""
+    last: lookup.Row
+    """The last call of the first of them."""
+    due: lookup.Row
+    """The call that others wait in."""
+
+
+def past_the_call(facts: Facts, ranks: Sequence[int], call: Pending) -> Past | None:
+    """None where not all of them are, by one way."""
+    due = pending_row(facts, call)
+    before = _call_before(facts, due) if due is not None else None
+    if due is None or before is None or not 0 < len(ranks) <= _MOST:
         return None
-    before = _call_before(facts, row)
-    if before is None or before["slot"] != last["slot"] or before["path"] != last["path"]:
+    first = lookup.last_call(facts, ranks[0])
+    at = _left_at(facts, ranks[0], call, before, due)
+    if first is None or at is None or any(_left_at(facts, r, call, before, due) != at for r in ranks[1:]):
         return None
-    then, now, due = (stack_of(facts.case, number) for number in (last["stack"], stand.stack, row["stack"]))
+    return Past(at, first, due)
+
+
+def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row: lookup.Row) -> Frame | None:
+    """`before`: what who waits in the call made right before it."""
+    stand, last = facts.hosts.get(rank), lookup.last_call(facts, rank)
+    if stand is None or last is None or stand.activity != "p2p" or stand.moving or stand.died:
+        return None
+    if before["slot"] != last["slot"] or before["path"] != last["path"]:
+        return None
+    then, now, due = (
+        stack_of(facts.case, number) for number in (last["stack"], stand.stack, due_row["stack"])
+    )
     depth = _apart(then, now, due)
     if depth is None:
         return None
     was, here, there = then[depth], now[depth], due[depth]
     if was.line == there.line != here.line:
-        of_it = last["group"] == before["group"] == call.group and before["path"] != row["path"]
-        return was if of_it and not _may_have_sent_between(facts, before, row) else None
+        of_it = last["group"] == before["group"] == call.group and before["path"] != due_row["path"]
+        return was if of_it and not _may_have_sent_between(facts, before, due_row) else None
     if here.line <= was.line < there.line and _in_one_loop(facts, here, there):
         came_round = here.line < was.line or _came_anew(facts, then[depth + 1 :], now[depth + 1 :])
         return was if came_round else None

@@ -19,11 +19,9 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.finders.missing_member import lacking, of_one_kind
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
-from rankandfile.reason.waits.in_words import in_calls, pending_row
-from rankandfile.reason.waits.past_the_call import left_at
+from rankandfile.reason.waits.in_words import in_calls
+from rankandfile.reason.waits.past_the_call import past_the_call
 from rankandfile.reason.words import ranks_words, upper, verb
-
-_MOST = 64
 
 
 @finder(precedence=214)
@@ -32,20 +30,21 @@ _MOST = 64
     "a first call lacks the rank that is in no such group and waits in a transfer past it",
 )
 def first_call_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
-    calls = lacking(facts)
-    if wait_end.kind != "joined" or not any(facts.waits.pending[i] in calls for i in wait_end.pending):
+    calls, call = lacking(facts, wait_end)
+    if (
+        call is None
+        or any((one.slot or 0) > 1 for one in calls)
+        or (len(calls) > 1 and not of_one_kind(facts, calls))
+    ):
         return None
-    if any((call.slot or 0) > 1 for call in calls) or (len(calls) > 1 and not of_one_kind(facts, calls)):
-        return None
-    here = {rank for call in calls for rank in call.waiting}
+    here = {rank for one in calls for rank in one.waiting}
     left = sorted({*facts.case.ranks_seen} - here)
-    if len(left) != len(calls) or not 0 < 2 * len(left) < len(here) + 1 or len(left) > _MOST:
+    if len(left) != len(calls) or 2 * len(left) > len(here):
         return None
-    call = next(facts.waits.pending[i] for i in wait_end.pending if facts.waits.pending[i] in calls)
-    at = left_at(facts, left[0], call)
-    if at is None or any(left_at(facts, rank, call) != at for rank in left[1:]):
+    past = past_the_call(facts, left, call)
+    if past is None:
         return None
-    those, row, last = ranks_words(left), pending_row(facts, call), lookup.last_call(facts, left[0])
+    those = ranks_words(left)
     where = "; ".join(dict.fromkeys(facts.hosts[rank].phrase for rank in left))
     each = "each of these calls lacks one of them" if len(left) > 1 else "that call lacks it"
     return Finding(
@@ -59,9 +58,12 @@ def first_call_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         culprits=tuple(left),
         doing={rank: f"{facts.hosts[rank].phrase}, past that call" for rank in left},
         victims=tuple(sorted(here)),
-        divergence=not_come(facts, call, row, _of_it(call, left), call.waiting) if row else None,
-        location=lookup.location_of(facts, row),
-        evidence=(*cited(row, last), *(i for rank in left[:4] for i in facts.hosts[rank].evidence[:1])),
+        divergence=not_come(facts, call, past.due, _of_it(call, left), call.waiting),
+        location=lookup.location_of(facts, past.due),
+        evidence=(
+            *cited(past.due, past.last),
+            *(i for rank in left[:4] for i in facts.hosts[rank].evidence[:1]),
+        ),
         contradicted_by=f"the members of the group, without {those}",
         alternatives=(
             perhaps(

@@ -10,30 +10,27 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
-from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
-from rankandfile.reason.waits.past_the_call import left_at
+from rankandfile.reason.waits.in_words import call_phrase, first_pending, waiting_sentence
+from rankandfile.reason.waits.past_the_call import past_the_call
 from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
-
-#: Where more are awaited, it is not one stage that left a call out.
-_MOST = 64
 
 
 @finder(precedence=235)
 @heuristic("past the call", "who waits in a transfer past the call of its peers has left it out")
 def went_past(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end)
-    if wait_end.kind != "absent" or call is None or call.slot is None or len(wait_end.ranks) > _MOST:
+    if wait_end.kind != "absent" or call is None or call.slot is None:
         return None
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return None
     culprits = wait_end.ranks
-    at = left_at(facts, culprits[0], call)
-    if at is None or any(left_at(facts, rank, call) != at for rank in culprits[1:]):
+    past = past_the_call(facts, culprits, call)
+    if past is None:
         return None
     # One against one: as well the call may have been made where nobody was to make it.
     most = len(call.waiting) > len(culprits)
-    row, last = pending_row(facts, call), lookup.last_call(facts, culprits[0])
+    at, last, row = past
     those, its = ranks_words(culprits), verb(culprits, "Its", "Their")
     where = "; ".join(dict.fromkeys(facts.hosts[rank].phrase for rank in culprits))
     return Finding(
@@ -41,7 +38,7 @@ def went_past(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         confidence="supported" if most else "hypothesis",
         sentence=told(
             f"{upper(those)} left out the {call_phrase(facts, call)}. {its} last call, "
-            f"the {lookup.call_words(facts, last) if last else ''}, was made from "
+            f"the {lookup.call_words(facts, last)}, was made from "
             f"{lookup.short_file(at.file)}:{at.line} in {at.function}, as by the others, who went on to that call from "
             f"there; {those} {verb(culprits, 'is', 'are')} past it, {where}.",
             waiting_sentence(facts, wait_end, culprits, named=True),
