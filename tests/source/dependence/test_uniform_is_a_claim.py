@@ -6,7 +6,7 @@ import pytest
 from support.source.levels import level
 
 _HEAD = """
-import collections, enum, functools, itertools
+import collections, enum, functools, itertools, typing
 import torch
 import torch.distributed as dist
 from dataclasses import dataclass
@@ -16,6 +16,28 @@ def own():
 
 #: Of these nothing says that the ranks have the same.
 UNLIKE = {
+    "a field that one of several parts was given to, spread out": """
+class Batch(typing.NamedTuple):
+    rows: object
+    night: object
+def main(rows, night):
+    mine = Batch(*(part[dist.get_rank() :: 4] for part in (rows, night)))
+    if mine.night.any():
+        dist.barrier()
+""",
+    "a field of the one of several objects that is the rank's": """
+@dataclass
+class Drive:
+    name: str
+    lights: int
+DRIVES = [Drive("harbour", 3), Drive("market", 2)]
+def of(epoch):
+    return [DRIVES[(epoch + k) % 2] for k in range(4)]
+def main():
+    drive = of(1)[dist.get_rank()]
+    if drive.lights > 2:
+        dist.barrier()
+""",
     "what came by a message": """
 def main():
     n = torch.zeros(1)
@@ -676,6 +698,19 @@ def main():
 """,
 }
 ALIKE = {
+    "a field of an object that all made alike, of several of its class": """
+@dataclass
+class Share:
+    name: str
+    rows: object
+def go(share):
+    if share.name == "train":
+        dist.barrier()
+def main(rows):
+    mine = rows[dist.get_rank()]
+    go(Share("train", mine))
+    go(Share("valid", mine))
+""",
     "the number of a round, of however many": """
 def main():
     for i in range(own()):

@@ -84,7 +84,7 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return who_left_a_loop(found)
     if found.kind == "left_out_message":
         return who_left_a_message_out(found)
-    if found.kind == "anew" and divergence is not None and divergence.exact:
+    if found.kind in ("anew", "told") and divergence is not None and divergence.exact:
         return who_added_otherwise(verdict, found, divergence)
     if found.kind == "put_off" and divergence is not None and divergence.exact:
         return who_put_off(found, divergence)

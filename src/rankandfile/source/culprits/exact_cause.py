@@ -83,6 +83,9 @@ _PATHS = {"skipped_collective", "extra_collective", "different_collective"}
 
 def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | None:
     """The cause that evidence and code agree on; None where it is the given one, or the code shows none."""
+    if cause == "different_collective" and found.kind == "told":
+        # One call of a library on one way: it is made of what the object holds.
+        return "size_mismatch"
     shown = _of_a_circle(found, places) if cause == "order_inversion" else _shown(cause, found)
     if shown is None and cause == "early_exit" and found.reason is not None and _in_the_loop(found, places):
         shown = "rank_conditional" if found.reason.source == "rank_api" else "extra_collective"

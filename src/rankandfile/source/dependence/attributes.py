@@ -86,7 +86,9 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
         return origins.gradient(e, frame)
     by_class = _by_class(ev.objects.of(e.value, frame))
     found = [_class_attribute(ev, cls, e, frame, path, made) for cls, made in by_class.items()]
-    if len(by_class) > 1 and not ev.in_depth:
+    several = len(by_class) > 1 or any(len({each.made for each in made}) > 1 for made in by_class.values())
+    if several and not ev.in_depth:
+        # Which of them it is: each has a value of its own.
         found.append(ev.value(e.value, frame, (KIND,)))
     for name in ev.objects.externals(e.value, frame):
         known = source(f"{name}.{e.attr}")

@@ -9,7 +9,7 @@ from rankandfile.source.dependence import attributes, failures
 from rankandfile.source.dependence.frame import Frame, Instance
 from rankandfile.source.dependence.returned import body
 from rankandfile.source.dependence.stores import fields_of
-from rankandfile.source.dependence.syntax import KIND, LEN, Path, argument, content, dotted, text
+from rankandfile.source.dependence.syntax import EACH, KIND, LEN, Path, argument, content, dotted, text
 from rankandfile.source.dependence.value import UNIFORM, UNKNOWN, Value, join
 from rankandfile.source.program.names import Class, body_fields, method
 
@@ -64,7 +64,13 @@ def _field_given(
             continue
         value = argument(call, fields.index(name), name)
         spread = [k.value for k in call.keywords if k.arg is None]
-        found.extend([ev.value(value, outer, path)] if value is not None else [ev.all(spread, outer)])
+        # Of `Batch(*parts)` any of the parts may be this field.
+        parts = [a.value for a in call.args if isinstance(a, ast.Starred)]
+        if value is not None:
+            found.append(ev.value(value, outer, path))
+        else:
+            found.append(ev.all(spread, outer))
+            found.extend(ev.value(each, outer, (EACH, *path)) for each in parts)
     return found
 
 

@@ -4,14 +4,16 @@ updated answers from what it kept, and the rank goes on without the call that th
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.source.dependence import why_counted
+from rankandfile.source.dependence import Reason, why_counted
 from rankandfile.source.effects.event import event
 from rankandfile.source.lines.arguments import calls_on
-from rankandfile.source.lines.call_paths import Stop, first_unlike
+from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import place_in
 from rankandfile.source.registry.tables import TABLE
 
@@ -20,8 +22,44 @@ from rankandfile.source.registry.tables import TABLE
 def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """The decision upon which the object was given something new, where that can differ between ranks."""
     normal = divergence.normal
-    parted = first_unlike(normal.path, divergence.culprit.path) or 0
-    for frame in normal.path[parted:]:
+    parted = first_unlike(normal.path, divergence.culprit.path)
+    if parted is None:
+        return never_told(search, normal.path, divergence)
+    given = _given_upon(search, normal.path[parted:])
+    if given is None:
+        return None
+    story = (
+        f"{given.call} ({given.at}) asks the other ranks only where something was added since it asked last: on "
+        f"{ranks_in_words(divergence.culprit)} it need not have."
+    )
+    return given.found_line(divergence, "anew", story)
+
+
+@heuristic("never told", "a library's call asks for less where the object was given nothing")
+def never_told(search: Search, path: CallPath, divergence: CodeDivergence | None = None) -> FoundLine | None:
+    """The same, where all are in such a call, and it asks for what the object holds on each."""
+    given = _given_upon(search, path)
+    if given is None:
+        return None
+    story = f"{given.call} ({given.at}) gathers what the object was given on each rank."
+    return given.found_line(divergence, "told", story)
+
+
+class _Given(NamedTuple):
+    call: str
+    at: str
+    function: Function
+    line: int
+    reason: Reason
+
+    def found_line(self, divergence: CodeDivergence | None, kind: str, story: str) -> FoundLine:
+        place, text = place_in(self.function, self.line), self.function.module.code_at(self.line)
+        return FoundLine(place, self.line, text, self.reason, divergence, kind=kind, story=story)
+
+
+def _given_upon(search: Search, path: CallPath) -> _Given | None:
+    """The first call of the way that answers for what its object was given, and upon what that was."""
+    for frame in path:
         place = search.places.find(frame)
         if place is None or not place.known:
             continue
@@ -35,16 +73,7 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             reason = why_counted(search.program, counter, owner)
             upon = reason.chain[0] if reason.level == "varying" and reason.chain else None
             module = search.program.module(upon.file) if upon is not None else None
-            if upon is None or module is None:
-                continue
-            function = module.function_at(upon.line)
-            if function is None:
-                continue
-            story = (
-                f"{ast.unparse(call.func)} ({place.at(frame.line)}) asks the other ranks only where "
-                f"something was added since it asked last: on {ranks_in_words(divergence.culprit)} it need not have."
-            )
-            text = module.code_at(upon.line)
-            at = place_in(function, upon.line)
-            return FoundLine(at, upon.line, text, reason, divergence, kind="anew", story=story)
+            function = module.function_at(upon.line) if upon is not None and module is not None else None
+            if upon is not None and function is not None:
+                return _Given(ast.unparse(call.func), place.at(frame.line), function, upon.line, reason)
     return None

@@ -11,6 +11,7 @@ from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import innermost
 
+from .nothing_new import never_told
 from .renewed import renewed
 
 _RECEIVES = {"recv", "irecv", "recv_object_list"}
@@ -38,7 +39,8 @@ def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> Fo
         return anew
     found = origin(search.places, divergence.culprit.path, verdict.cause)
     if found is None:
-        return None
+        sized = verdict.cause in ("size_mismatch", "different_collective")
+        return never_told(search, divergence.culprit.path, divergence) if sized else None
     return FoundLine(found.place, found.line, found.text, found.reason, divergence, kind="argument")
 
 
