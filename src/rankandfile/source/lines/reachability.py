@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.dependence import objects_of
+from rankandfile.source.dependence.frame import Frame as Inside
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.syntax import LOOPS, spans
 from rankandfile.source.flow.build import graph_of
@@ -15,7 +17,7 @@ from rankandfile.source.flow.graph import Graph, Node
 from rankandfile.source.flow.reach import between
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
-from rankandfile.source.program.names import resolve
+from rankandfile.source.program.names import method, resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, in_loop
 from rankandfile.source.program.scopes import binding_scope
 
@@ -47,7 +49,19 @@ class Reachability:
         names = {called_name(call) for call in calls}
         if called is None or not names or names & {called, "apply"}:
             return False
+        if called == "forward" and any(self._is_module(place.function, call) for call in calls):
+            # Torch calls a module's `forward` once.
+            return False
         return not any(self._may_stand_for(place.function, call, called) for call in calls)
+
+    def goes_on(self, frame: Frame, line: int) -> bool:
+        """Whether control can come from the frame's line to the other one without leaving the function."""
+        place = self._known(frame)
+        if place is None:
+            return True
+        graph = graph_of(place.function)
+        here, goal = graph.on(frame.line), graph.on(line)
+        return not here or not goal or bool(_reached(_after(graph, frame.line), set()) & goal)
 
     def only_loop(self, frame: Frame) -> bool:
         """Whether one loop of the function goes over the frame's line, and no other around that."""
@@ -55,6 +69,11 @@ class Reachability:
         if place is None:
             return False
         return sum(isinstance(n, LOOPS) and spans(n, frame.line) for n in place.function.nodes) == 1
+
+    def _is_module(self, function: Function, call: ast.Call) -> bool:
+        """What is called is an object with a `forward` of the program's own."""
+        classes = objects_of(self._places.program).classes(call.func, Inside(function))
+        return any(method(cls, "forward") is not None for cls in classes)
 
     def _may_stand_for(self, function: Function, call: ast.Call, called: str) -> bool:
         """The call itself runs what goes by another name: a function that was handed in, or one with a wrapper of the
