@@ -36,6 +36,7 @@ from rankandfile.source.lines.call_paths import CallPaths
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
+from .asked_of_all import who_asks_all
 from .exact_cause import DIRECT
 from .guard_clause import who_turned_back
 from .let_go_on import who_was_let_go_on
@@ -127,7 +128,11 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         )
     if found.kind != "decision":
         return None
-    return _turned_back(verdict, found, divergence, paths) or _whom_it_names(verdict, found, divergence)
+    return (
+        _turned_back(verdict, found, divergence, paths)
+        or _whom_it_names(verdict, found, divergence)
+        or who_asks_all(verdict, found, divergence, paths)
+    )
 
 
 def _whom_it_names(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:

@@ -36,7 +36,7 @@ class FoundLine(Struct, frozen=True):
     kind: str = "place"
     """place, held, raised, exited, argument, renewed, order, filled, keyed, decision, caught, loop,
     callee, items, again, anew, changed, put_off, no_graph, flag, logged, share, dropped,
-    barred, some_make, counted, awaits, left_loop, stayed_in_loop, fewer_items, told,
+    barred, some_make, counted, awaits, left_loop, stayed_in_loop, fewer_items, told, kept,
     left_out_message, begun, inherited, ended, inside, next_item, took_up,
     wrote."""
     unordered: bool = False

@@ -60,6 +60,7 @@ _FROM = {
     "callee": "Which of the two it calls comes from",
     "dropped": "The loop comes to fewer items where an exception is caught by",
     "again": "That it is tried again is said by",
+    "kept": "What a rank has asked for is kept by",
     "told": "Whether it was given anything is decided by",
     "anew": "Whether there was anything new is decided by",
     "put_off": "Whether it is, is decided by",

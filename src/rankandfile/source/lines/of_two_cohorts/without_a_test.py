@@ -19,6 +19,7 @@ from rankandfile.source.program.places import SourcePlace
 
 from .again.run_again import run_again
 from .another_callee import another_callee, another_object, at
+from .answered_before import answered_before
 from .barred import barred
 from .logged_values import logged_values
 from .no_graph import no_graph
@@ -34,6 +35,7 @@ def without_a_test(search: Search, divergence: CodeDivergence) -> FoundLine | No
         put_off(search, divergence)
         or no_graph(search, divergence)
         or run_again(search, divergence)
+        or answered_before(search, divergence)
         or nothing_new(search, divergence)
         or barred(search, divergence)
         or another_callee(search, divergence)
