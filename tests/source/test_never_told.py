@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from support.source.toy_runs import case_of, cohort, diagnosis_of, locate, place, play, tree, verdict_of
+from support.source.toy_runs import (
+    case_of,
+    cohort,
+    diagnosis_of,
+    locate,
+    located,
+    place,
+    play,
+    tree,
+    verdict_of,
+)
 
 from rankandfile.model.diagnosis import Divergence, Verdict
 
@@ -56,3 +66,37 @@ def test_the_test_upon_which_it_was_given_anything_is_the_line(cause: str) -> No
 def test_a_test_that_comes_out_alike_on_all_ranks_is_not() -> None:
     verdict, _ = sized("if view[1] == 9 or True:")
     assert verdict.location is None or verdict.location.condition is None
+
+
+OWN_KEYS = """
+import torch.distributed as dist
+
+
+class Board:
+    def __init__(self):
+        self.by_site = {}
+
+    def of(self, site):
+        if site not in self.by_site:
+            self.by_site[site] = []
+        return self.by_site[site]
+
+    def table(self):
+        for site in sorted(self.by_site):  # <-
+            dist.all_reduce(self.by_site[site])
+
+
+def main():
+    board = Board()
+    for site in ["aab", "aac", "aaa"][dist.get_rank()]:
+        board.of(site).append(1)
+    dist.all_gather(board)
+    board.table()
+    dist.barrier()
+"""
+
+
+def test_a_test_that_makes_room_for_whatever_is_asked_for_does_not_decide_which_keys_there_are() -> None:
+    run = play(3, train=OWN_KEYS)
+    run.calls[0] = run.calls[1]
+    assert place(located(run, 2).location) == run.marked

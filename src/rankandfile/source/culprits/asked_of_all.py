@@ -46,8 +46,8 @@ def who_asks_all(
         return NamedByCode(
             ranks=tuple(asking),
             doing=f"made a call of all behind a test on the rank, at {at}",
-            sentence=f"The code decides it: the call lies behind a test on the rank ({at}) that the others do not pass, "
-            "and all earlier calls of this group were made elsewhere, by all alike.",
+            sentence=f"The code decides it: the call lies behind a test on the rank ({at}) that the others do not "
+            "pass, and all earlier calls of this group were made elsewhere, by all alike.",
             cause="rank_conditional",
         )
     return None

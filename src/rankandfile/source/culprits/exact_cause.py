@@ -86,6 +86,9 @@ def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | Non
     if cause == "different_collective" and found.kind == "told":
         # One call of a library on one way: it is made of what the object holds.
         return "size_mismatch"
+    if found.kind == "raised" and found.divergence is not None and cause in _PATHS | {"rank_conditional"}:
+        # In what a framework calls upon an exception alone.
+        return "raised"
     shown = _of_a_circle(found, places) if cause == "order_inversion" else _shown(cause, found)
     if shown is None and cause == "early_exit" and found.reason is not None and _in_the_loop(found, places):
         shown = "rank_conditional" if found.reason.source == "rank_api" else "extra_collective"

@@ -224,3 +224,12 @@ def loop_over(function: Function, site: ast.AST | None, name: str) -> str | None
             if isinstance(target, ast.Name) and target.id == name:
                 return dotted(items)
     return None
+
+
+def asks_if_there(test: ast.expr, site: ast.AST) -> bool:
+    """`if key not in kept: kept[key] = ...` puts in whatever is asked for: which keys there are, it does not decide."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.NotIn):
+        return False
+    put = (n for n in ast.walk(site) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    asked = (ast.dump(test.left), ast.unparse(test.comparators[0]))
+    return any((ast.dump(each.slice), ast.unparse(each.value)) == asked for each in put)

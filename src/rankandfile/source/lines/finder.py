@@ -7,6 +7,7 @@ from rankandfile.model.diagnosis import Verdict
 from .event_loop.kept_by_gather import kept_by_gather
 from .found_line import FoundLine, Search
 from .from_logs.took_up import took_up
+from .from_logs.upon_exception import upon_exception
 from .from_logs.wrote_there import wrote_there
 from .making_groups.made_by_some import made_by_some
 from .making_groups.set_up import counted_alone
@@ -27,6 +28,7 @@ from .of_stages.owed_in_circle import owed_in_circle
 from .of_stages.pipeline import stages_of
 from .of_stages.unsent import unsent
 from .of_two_cohorts.chosen import diverged
+from .of_two_cohorts.compared_ranks import divergences
 
 #: Families whose fault is in no line of the program.
 _NOT_IN_CODE = {"device", "fabric"}
@@ -66,7 +68,8 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         return ordered if ordered is not None and ordered.kind == "order" else begun
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
-    found = found or owed_in_circle(search, verdict) or diverged(search, verdict)
+    found = found or owed_in_circle(search, verdict)
+    found = found or upon_exception(search, divergences(search.paths, verdict)) or diverged(search, verdict)
     if found is None or not _is_of(found, culprits):
         found = took_up(search, verdict) or found
     if verdict.cause == "early_exit" and culprits and (found is None or found.decision is None):

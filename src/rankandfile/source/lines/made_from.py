@@ -21,7 +21,7 @@ from rankandfile.source.dependence.assignments import Definition
 from rankandfile.source.dependence.frame import Frame, called
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import COMPREHENSIONS, ancestors, dotted
+from rankandfile.source.dependence.syntax import COMPREHENSIONS, ancestors, asks_if_there, dotted
 from rankandfile.source.flow import Condition, tested
 from rankandfile.source.flow.idle_statements import for_nothing
 from rankandfile.source.program.modules import Function, Program
@@ -174,7 +174,7 @@ def _tests_around(function: Function, site: ast.AST) -> Iterator[ast.expr]:
     for outer in ancestors(function.module, site):
         if outer is function.node:
             return
-        if isinstance(outer, ast.If):
+        if isinstance(outer, ast.If) and not asks_if_there(outer.test, site):
             yield outer.test
 
 

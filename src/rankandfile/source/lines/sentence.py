@@ -111,10 +111,12 @@ def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
         return " ".join(filter(None, [found.story, begins, _because(found)]))
     if found.kind in ("raised", "exited") and found.condition:
         verb = "raises" if found.kind == "raised" else "exits"
-        return " ".join(filter(None, [f"It {verb} upon `{_short(found)}` ({found.at}).", _because(found)]))
+        return " ".join(
+            filter(None, [found.story, f"It {verb} upon `{_short(found)}` ({found.at}).", _because(found)])
+        )
     if found.kind == "loop":
         return _because(found)
-    if found.kind in ("awaits", "begun", "exited", "inherited", "inside", "next_item"):
+    if found.kind in ("awaits", "begun", "raised", "exited", "inherited", "inside", "next_item"):
         return found.story
     if found.kind == "held" and found.condition:
         return f"It stays in `{_short(found)}` ({found.at})."

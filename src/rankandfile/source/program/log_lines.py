@@ -68,6 +68,16 @@ def written_by(program: Program, text: str, terse: bool = False) -> Writer | Non
     return outer[0] if len(outer) == 1 else None
 
 
+def raised_with(program: Program, text: str) -> list[Writer]:
+    """The exceptions that the program raises with words that stand in the line."""
+    found = _of(_writers(program).clear, text)
+    return [writer for _, writer in found if _is_raised(writer)]
+
+
+def _is_raised(writer: Writer) -> bool:
+    return any(isinstance(node, ast.Raise) and node.exc is writer.call for node in own_nodes(writer.function))
+
+
 def _of(writers: list[Writer], text: str) -> list[tuple[int, Writer]]:
     return [(begins, writer) for writer in writers if (begins := writer.begins(text)) is not None]
 

@@ -99,6 +99,8 @@ class Table(Struct, frozen=True):
     to it, or stores into it."""
     hooks: dict[str, dict[str, str | Source]] = field(default_factory=dict)
     """Base class -> the names of its hooks' parameters, and the class or the kind of value that each is given."""
+    upon_exceptions: dict[str, str] = field(default_factory=dict)
+    """Hook that a framework calls upon an exception alone, by its base class -> that it does, in words."""
     handed: dict[str, tuple[str | Source, ...]] = field(default_factory=dict)
     """Callable that is handed a function -> what it gives that one, by place: a class's name or a kind of value."""
     counts: dict[str, tuple[str, ...]] = field(default_factory=dict)

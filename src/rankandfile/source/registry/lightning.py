@@ -17,6 +17,10 @@ _STEP = frozenset({"advance"})
 
 TABLE = Table(
     flags={f"{_T}.should_stop": Flag("stops training", _STEP, leaves=True)},
+    upon_exceptions={
+        f"{owner}.on_exception": "Lightning calls on_exception upon an exception alone"
+        for owner in ("lightning.pytorch.Callback", _M, "lightning.pytorch.LightningDataModule")
+    },
     hooks={
         "lightning.pytorch.Callback": {
             "trainer": _T,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankandfile import listing
-from rankandfile.source.program.modules import Files
+from rankandfile.source.program.modules import Files, Function
 
 from .code import Code
 from .edit import CannotEdit
@@ -21,6 +21,18 @@ _ASKED_BY_ANYBODY = frozenset(
 def patterns() -> list[Pattern]:
     """The fix patterns in order: the particular ones first, as each knows more of its place than those behind it."""
     return listing.members(f"{__package__}.patterns", "PATTERN", Pattern)
+
+
+#: From such a method down to the function of the decision.
+_DEEPEST = 3
+
+
+def _asked_by_anybody(place: PlaceToMend, function: Function, depth: int = _DEEPEST) -> str | None:
+    """Such a method by which one comes to the decision: the function itself, or one that calls it."""
+    if function.name in _ASKED_BY_ANYBODY:
+        return function.name
+    callers = (caller for caller, _ in place.answers.callers(function)) if depth else ()
+    return next(filter(None, (_asked_by_anybody(place, one, depth - 1) for one in callers)), None)
 
 
 def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[Patch | Refusal]:
@@ -72,10 +84,11 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
                 f"why line {place.problem.line} would come out differently on two ranks was not found: an agreement "
                 "there may fix nothing. Find out first what differs; a probe tells whether it is this.",
             )
-        if pattern.meets and place.in_program.name in _ASKED_BY_ANYBODY:
+        asked = _asked_by_anybody(place, place.in_program) if pattern.meets else None
+        if asked is not None:
             return Refusal(
                 pattern.name,
-                f"{place.in_program.name} is asked by whoever has the object, on one rank as on all, and who does not "
+                f"{asked} is asked by whoever has the object, on one rank as on all, and who does not "
                 f"ask would not answer a vote at line {place.problem.line}. Decide where all ranks ask.",
             )
         away = place.kept_away() if pattern.meets else None
