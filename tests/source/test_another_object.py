@@ -55,6 +55,60 @@ def test_who_has_not_come_to_the_line_yet_tells_nothing_of_its_object() -> None:
     assert "on the others it makes no call" not in found.sentence
 
 
+BY_KEY = """
+import torch.distributed as dist
+
+
+class Pairs:
+    def loss(self, rows):
+        dist.all_gather(rows)
+
+
+class Tags:
+    def loss(self, rows):
+        pass
+
+
+def share(kind, upto):
+    for row in range(upto):
+        if row % 3 == dist.get_rank() and (kind != "pair" or row not in (1, 4)):  # <-
+            yield row
+
+
+def mix(sources):
+    while sources:
+        for name in list(sources):
+            try:
+                rows = next(sources[name])
+            except StopIteration:
+                del sources[name]
+            else:
+                yield name, rows
+
+
+TASKS = {"pair": Pairs(), "tag": Tags()}
+
+
+def learn(name, rows):
+    task = TASKS[name]
+    task.loss(rows)
+    dist.all_reduce(rows)
+
+
+def main():
+    for name, rows in mix({"tag": share("tag", 30), "pair": share("pair", 18)}):
+        learn(name, rows)
+"""
+
+
+def test_whose_turn_it_is_in_a_mix_of_the_ranks_own_sources_is_said_by_what_makes_these_uneven() -> None:
+    """Both learn, rank 1 with the object that makes no call: its source of pairs has come to its end."""
+    run = play(3, train=BY_KEY)
+    verdict = located(run, 1)
+    assert place(verdict.location) == run.marked
+    assert "calls Pairs.loss on ranks 0,2; on the others it makes no call" in verdict.sentence
+
+
 LOOKED_UP = """
 import torch.distributed as dist
 

@@ -16,6 +16,52 @@ def own():
 
 #: Of these nothing says that the ranks have the same.
 UNLIKE = {
+    "how often two tests of a round let it come to a yield": """
+def items():
+    for i in range(30):
+        if i % 3 == dist.get_rank():
+            if i % 7 > 2:
+                yield i
+def main():
+    for _ in items():
+        dist.barrier()
+""",
+    "a flag that two tests of a round set, and which leaves the loop": """
+def main():
+    found = False
+    for i in range(30):
+        if i % 3 != dist.get_rank():
+            continue
+        if i % 7 > 5:
+            found = True
+            break
+    if found:
+        dist.barrier()
+""",
+    "how much was put in where both parts of a test hold": """
+class Kept:
+    def __init__(self): self.rows = []
+    def go(self):
+        for i in range(30):
+            if i % 3 == dist.get_rank() and i % 7 > 2:
+                self.rows.append(i)
+    def end(self):
+        if len(self.rows) > 4:
+            dist.barrier()
+def main():
+    kept = Kept(); kept.go(); kept.end()
+""",
+    "what one value of a dictionary that is gone over is made of": """
+def main():
+    opened = {name: iter(source) for name, source in {"a": range(own())}.items()}
+    over = False
+    try:
+        next(opened["a"])
+    except StopIteration:
+        over = True
+    if over:
+        dist.barrier()
+""",
     "a field that one of several parts was given to, spread out": """
 class Batch(typing.NamedTuple):
     rows: object
@@ -698,6 +744,22 @@ def main():
 """,
 }
 ALIKE = {
+    "how often two tests of a round come out the same everywhere": """
+def items(rows):
+    for i in range(30):
+        if i % 3 == 1:
+            if i % 7 > 2:
+                yield i
+def main():
+    for _ in items(own()):
+        dist.barrier()
+""",
+    "a value of a dictionary whose values are the same on all ranks": """
+def main():
+    for name, size in {"a": 3, "b": 4}.items():
+        if size > 3:
+            dist.barrier()
+""",
     "a field of an object that all made alike, of several of its class": """
 @dataclass
 class Share:

@@ -33,7 +33,7 @@ from .frame import Frame, called
 from .objects.functions_held import functions_held
 from .objects.instances import instance
 from .returned import body, by_arguments, cautious
-from .syntax import EACH, HOLDS, KIND, LEN, Path, argument, constant, content, dotted, text
+from .syntax import HOLDS, KIND, LEN, Path, argument, constant, content, dotted, text
 from .value import UNIFORM, UNKNOWN, Value, join
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         # Whether there is something at all is a question of the keys.
         return join([ev.value(e.args[0], frame), ev.value(receiver, frame, (HOLDS,))])
     if name in ("items", "keys", "values") and not e.args:
-        return ev.value(receiver, frame, path if path and path[0] in (LEN, EACH, HOLDS) else ())
+        return containers.of_a_dictionary(ev, receiver, name, frame, path)
     if random_state.is_draw(ev, e, frame):
         return random_state.draw_of_object(ev, e, frame)
     if name in _OF_GROUPS:

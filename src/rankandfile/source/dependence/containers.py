@@ -12,7 +12,7 @@ from rankandfile.source.program.scopes import binding_scope
 from . import origins
 from .frame import Frame
 from .reaching_assignments import reaching
-from .syntax import COMPREHENSIONS, EACH, LEN, Path, children, constant, dotted, is_range
+from .syntax import COMPREHENSIONS, EACH, HOLDS, LEN, Path, children, constant, dotted, is_range
 from .value import UNIFORM, Value, join
 
 if TYPE_CHECKING:
@@ -110,7 +110,17 @@ def mapping(ev: Evaluator, e: ast.Dict, frame: Frame, path: Path) -> Value:
         for one, value in zip(e.keys, e.values, strict=True):
             if constant(one) == key:
                 return ev.value(value, frame, path[1:])
-    return join([ev.all(keys, frame), ev.all(e.values, frame)])
+    return join([ev.all(keys, frame), ev.all(e.values, frame, path[1:] if kind == "item" else ())])
+
+
+def of_a_dictionary(ev: Evaluator, receiver: ast.expr, name: str, frame: Frame, path: Path) -> Value:
+    """Its keys, its values, or both; what one goes over of them, and how many there are."""
+    one = (("item", None), *path[2 if name == "items" else 1 :])
+    if path[:1] == (EACH,) and (name == "values" or path[1:2] == (("item", 1),)):
+        return join([ev.value(receiver, frame, one), ev.value(receiver, frame, (LEN,))])
+    if path[:2] == (EACH, ("item", 0)):
+        return ev.value(receiver, frame, (EACH, *path[2:]))
+    return ev.value(receiver, frame, path if path and path[0] in (LEN, EACH, HOLDS) else ())
 
 
 def comprehension(ev: Evaluator, e: ast.expr, frame: Frame, path: Path) -> Value:
@@ -122,7 +132,12 @@ def comprehension(ev: Evaluator, e: ast.expr, frame: Frame, path: Path) -> Value
     if kind == "len":
         return which
     if isinstance(e, ast.DictComp):
-        return join([which, ev.all([e.key] if kind in ("each", "holds") else [e.key, e.value], frame)])
+        asked = (
+            ()
+            if kind in ("each", "holds")
+            else (ev.value(e.value, frame, path[1:] if kind == "item" else ()),)
+        )
+        return join([which, ev.value(e.key, frame), *asked])
     value = join([which, ev.value(e.elt, frame, path[1:] if kind in ("item", "each") else ())])
     if isinstance(e, ast.SetComp):
         return join([value, order_of_set(e, frame)]) if kind in ("each", "order", "item") else value

@@ -8,8 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.condition import Condition
-from rankandfile.source.flow.deciding import between_nodes, own_ends
+from rankandfile.source.flow.deciding import own_ends
 from rankandfile.source.flow.graph import Node
+from rankandfile.source.flow.how_often import between_nodes
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import enclosing_class
 from rankandfile.source.program.scopes import binding_scope

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rankandfile.source.flow import Condition
-from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.flow.how_often import between_nodes
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve

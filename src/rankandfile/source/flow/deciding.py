@@ -109,21 +109,34 @@ def _starts(function: Function, graph: Graph, after: int | Point | None) -> list
 def _conditions(
     function: Function, graph: Graph, here: set[Node], there: set[Node], after: int | Point | None
 ) -> list[Condition]:
-    return between_nodes(function, here, there, _starts(function, graph, after))
+    return _reached_first(function, here, there, _starts(function, graph, after))
 
 
-_BETWEEN: WeakKeyDictionary[Function, dict[_Question, list[Condition]]] = WeakKeyDictionary()
+_BETWEEN: WeakKeyDictionary[Function, dict[_Question, Answer]] = WeakKeyDictionary()
 
 
-def between_nodes(
+class Answer(Struct):
+    """What decides by which of two sets of steps control comes first."""
+
+    conditions: list[Condition]
+    nodes: list[Node]
+    """The steps that decide."""
+
+
+def _reached_first(
     function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]
 ) -> list[Condition]:
     """The decisions, on the way from `starts`, by which one set of steps is reached first and not the other."""
+    return list(answer(function, here, there, frozenset(starts)).conditions)
+
+
+def answer(function: Function, here: set[Node], there: set[Node], starts: frozenset[Node]) -> Answer:
+    """The decisions by which, coming from `starts`, one set of steps is reached first and not the other."""
     known = _BETWEEN.setdefault(function, {})
-    question = (frozenset(here), frozenset(there), frozenset(starts))
+    question = (frozenset(here), frozenset(there), starts)
     if question not in known:
-        known[question] = _between_nodes(function, here, there, question[2])
-    return list(known[question])
+        known[question] = _between_nodes(function, here, there, starts)
+    return known[question]
 
 
 def own_ends(function: Function, tried: bool) -> set[Node]:
@@ -141,27 +154,25 @@ def _raising(function: Function) -> list[Node]:
     return [n for n in found if n.what not in handling and not _landings(n.next(), {graph.raises})]
 
 
-def _between_nodes(
-    function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]
-) -> list[Condition]:
+def _between_nodes(function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]) -> Answer:
     there = there - here
     if not here or not there:
-        return []
+        return Answer([], [])
     ways = signatures(graph_of(function), here, there)
     found: dict[_Key, _Found] = {}
+    nodes: list[Node] = []
     for node in between(starts, here | there):
-        if node.decision is not None:
-            _decided(node, node.decision, ways, found)
-        if any(outcome == RAISED for outcome, _follower in node.edges):
-            _raised(node, ways, found)
+        decides = node.decision is not None and _decided(node, node.decision, ways, found)
+        raises = any(outcome == RAISED for outcome, _ in node.edges) and _raised(node, ways, found)
+        nodes += [node] if decides or raises else []
     ordered = sorted(found.values(), key=lambda f: (f.distance, -f.line))
-    return [condition for each in ordered for condition in _reported(function, each)]
+    return Answer([condition for each in ordered for condition in _reported(function, each)], nodes)
 
 
-def _decided(node: Node, decision: Decision, ways: Signatures, found: dict[_Key, _Found]) -> None:
+def _decided(node: Node, decision: Decision, ways: Signatures, found: dict[_Key, _Found]) -> bool:
     outcomes = ways.outcomes(node)
     if not differ(outcomes.get("true", 0), outcomes.get("false", 0)):
-        return
+        return False
     key = (decision.kind, decision.owner, decision.test)
     each = found.setdefault(
         key,
@@ -179,9 +190,10 @@ def _decided(node: Node, decision: Decision, ways: Signatures, found: dict[_Key,
     each.distance = min(each.distance, ways.distance.get(node, each.distance))
     if node.what is not None:
         each.deciding[node.what] = (outcomes.get("true", 0), outcomes.get("false", 0))
+    return True
 
 
-def _raised(node: Node, ways: Signatures, found: dict[_Key, _Found]) -> None:
+def _raised(node: Node, ways: Signatures, found: dict[_Key, _Found]) -> bool:
     """An exception out of this step: the handler that takes it is what a person calls the condition."""
     outcomes = ways.outcomes(node)
     calm = normal(outcomes)
@@ -209,6 +221,7 @@ def _raised(node: Node, ways: Signatures, found: dict[_Key, _Found]) -> None:
         each = found.setdefault((new.kind, new.owner, new.node), new)
         each.then, each.other = each.then | new.then, each.other | new.other
         each.distance = min(each.distance, ways.distance.get(node, each.distance))
+    return bool(landed)
 
 
 def _landings(starts: Iterable[Node], walls: set[Node]) -> list[Node]:

@@ -39,7 +39,7 @@ from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import argument, constant
 from rankandfile.source.effects.event import objects_of
 from rankandfile.source.flow.condition import Condition
-from rankandfile.source.flow.deciding import between_nodes
+from rankandfile.source.flow.how_often import between_nodes
 from rankandfile.source.lint.rule import Found, Rule, View
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (

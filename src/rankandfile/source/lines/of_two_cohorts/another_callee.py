@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.origins import ORDERS
+from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, of_a_dictionary
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
@@ -22,6 +23,7 @@ from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words, 
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import Going, handed_out
 from rankandfile.source.lines.made_from import Entry, answers, enters
+from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, enclosing_class, method, resolve
 from rankandfile.source.program.places import SourcePlace, place_in
 
@@ -98,14 +100,26 @@ def another_object(search: Search, divergence: CodeDivergence) -> FoundLine | No
             if method_of is None or resolve(place.function, call.func) is not None:
                 continue
             entry = enters(search.program, place.function, method_of)
+            line = place.module.code_at(place.line)
+            story = (
+                f"`{line}` ({place.at(place.line)}) calls {callee.function.qualname} on {ranks_in_words(side)}; "
+                "on the others it makes no call."
+            )
+            if entry is not None and _by_key(place.function, method_of):
+                # Which key comes next is this rank's own matter: `module = self.tasks[name]`.
+                return replace(at(entry, divergence, "items"), story=story)
             if entry is not None and _makes_one(entry, callee):
-                line = place.module.code_at(place.line)
-                story = (
-                    f"`{line}` ({place.at(place.line)}) calls {callee.function.qualname} on {ranks_in_words(side)}; "
-                    "on the others it makes no call."
-                )
                 return replace(at(entry, divergence, "callee"), story=story, singled=side.members)
     return None
+
+
+def _by_key(function: Function, value: ast.expr) -> bool:
+    """Whether the object is one of a table's, by a key that is worked out."""
+    given = [value]
+    if isinstance(value, ast.Name):
+        given = [d.value for d in reaching(function).everywhere(value.id) if d.value is not None]
+    taken = [each for each in given if isinstance(each, ast.Subscript)]
+    return bool(taken) and not any(isinstance(each.slice, (ast.Constant, ast.Slice)) for each in taken)
 
 
 def _makes_one(entry: Entry, callee: SourcePlace) -> bool:
@@ -120,12 +134,11 @@ def _makes_one(entry: Entry, callee: SourcePlace) -> bool:
 
 def _came_by(before: CallPath, there: CallPath, other: CallPath, depth: int) -> bool:
     """Whether the other side has come by the line: it is further down the function, or round its loop once more."""
-    if (
-        depth >= len(before)
-        or before[depth][:2] != there[depth][:2]
-        or before[depth].line > there[depth].line
-    ):
+    if depth >= len(before) or before[depth][:2] != there[depth][:2]:
         return False
+    if before[depth].line > there[depth].line:
+        # Both have come into the function anew: it is further down, and not further than they were before.
+        return there[depth].line < other[depth].line <= before[depth].line
     return other[depth].line > there[depth].line or other[depth].line <= before[depth].line
 
 
