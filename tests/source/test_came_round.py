@@ -67,3 +67,42 @@ def test_a_module_calls_its_forward_once_and_who_stands_before_its_last_line_has
     files = tree({"train.py": run.files["train.py"]})
     verdict = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), files).verdicts[0]
     assert place(verdict.location) == run.marked
+
+
+WATCHED = """
+import torch.distributed as dist
+
+
+class Box:
+    def __init__(self):
+        self.losses = []
+
+    def watch(self, step, n):
+        loss = step(n)
+        if loss > 8:  # <-
+            self.snapshot()
+        self.losses.append(loss)
+
+    def snapshot(self):
+        dist.all_gather(self.losses)
+
+
+def step(n):
+    dist.all_reduce(n)
+    return [[1] * 6, [1, 1, 1, 9, 1, 1]][dist.get_rank()][n]
+
+
+def main():
+    box = Box()
+    for n in range(6):
+        box.watch(step, n)
+        if n % 5 == 4:
+            dist.barrier()
+"""
+
+
+def test_who_makes_a_call_more_in_a_function_that_a_loop_further_out_goes_through_has_left_no_loop() -> None:
+    run = play(2, train=WATCHED)
+    said = verdict_of(run, 1, "early_exit")
+    verdict = locate(case_of(run), diagnosis_of(said), tree(run.files)).verdicts[0]
+    assert (place(verdict.location), verdict.cause) == (run.marked, "extra_collective")

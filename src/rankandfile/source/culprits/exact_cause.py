@@ -116,7 +116,11 @@ def _in_the_loop(found: FoundLine, places: SourcePlaces) -> bool:
         for node in here.function.nodes
         if isinstance(node, (ast.For, ast.While)) and spans(node, here.line)
     ]
-    return bool(around) and all(spans(node, there.line) for node in around)
+    if around:
+        return all(spans(node, there.line) for node in around)
+    # A step, or what is wrapped around it: the loop over steps is further out, where both are on one line.
+    outer = (places.find(frame) for frame in normal[:depth])
+    return any(place is not None and place.known and in_loop(place) for place in outer)
 
 
 def _of_a_circle(found: FoundLine, places: SourcePlaces) -> str | None:

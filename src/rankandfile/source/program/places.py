@@ -59,6 +59,10 @@ class SourcePlaces:
         """Files whose source does not match what ran, and what shows it."""
         self.ambiguous: dict[str, list[str]] = {}
         """Files of the run that several files of the tree could be."""
+        self._owners: dict[str, set[str]] = {}
+        """File of the tree -> those of the run that it is, by all their lines."""
+        self._misfits: dict[str, str] = {}
+        """File of the run -> that of the tree which it would be by its name, and is not by a line."""
 
     def find(self, frame: Frame) -> SourcePlace | None:
         """None if the tree does not have the file, or has several that could be it, or it is a framework's."""
@@ -72,11 +76,27 @@ class SourcePlaces:
 
     def compare(self, called: Mapping[Frame, set[Frame]]) -> None:
         """Hold what frames were seen to call against what stands on their lines."""
+        for frame in called:
+            self.find(frame)
+        self._tell_apart()
         for frame, inner in called.items():
             place, names = self.find(frame), {each.function for each in inner}
             for name in sorted(names) if place is not None and place.doubt is None else ():
                 if place is not None and (doubt := _elsewhere(place, name)) is not None:
                     self.doubts.setdefault(place.path, doubt)
+
+    def _tell_apart(self) -> None:
+        """Let go of the doubts that files of libraries have raised, which have the names of the program's."""
+        strangers = {file for file, path in self._misfits.items() if self._is_another(file, path)}
+        for path in {self._misfits[file] for file in strangers}:
+            if all(file in strangers for file, of in self._misfits.items() if of == path):
+                self.doubts.pop(path, None)
+        self._found.update((frame, None) for frame in self._found if frame.file in strangers)
+
+    def _is_another(self, file: str, path: str) -> bool:
+        """Another file of the run is this one of the tree, and nothing in this one's folder is in the tree."""
+        own = {_folder(each) for files in self._owners.values() for each in files}
+        return bool(self._owners.get(path, set()) - {file}) and _folder(file) not in own
 
     def _find(self, frame: Frame) -> SourcePlace | None:
         parts = path_parts(frame.file)
@@ -112,11 +132,19 @@ class SourcePlaces:
             self.ambiguous[frame.file] = [place.path for place in sure]
             return None
         if sure:
+            self._owners.setdefault(sure[0].path, set()).add(frame.file)
             return sure[0]
         if len(doubtful) == 1 and not _INSTALLED & set(parts):
+            if self._is_another(frame.file, doubtful[0].path):
+                return None
             self.doubts.setdefault(doubtful[0].path, doubtful[0].doubt or "")
+            self._misfits[frame.file] = doubtful[0].path
             return doubtful[0]
         return None
+
+
+def _folder(file: str) -> tuple[str, ...]:
+    return tuple(path_parts(file)[:-1])
 
 
 def verified(path: str, module: Module, frame: Frame) -> SourcePlace:
