@@ -53,6 +53,8 @@ NOT_RUN = {
     "raf watch": _ELSEWHERE,
     "raf tower": "serves until it is told to end",
     "raf diagnose /dev/shm": _ELSEWHERE,
+    "raf diagnose s3://": _ELSEWHERE,
+    "raf diagnose dumps/ --engine": _ELSEWHERE,
     "raf show ring /dev/shm": _ELSEWHERE,
     "kubectl": _ELSEWHERE,
     "raf mcp": "serves until its client goes",

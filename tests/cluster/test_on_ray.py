@@ -1,4 +1,4 @@
-"""The files decoded as tasks of a real cluster of Ray: the answer is the same, byte for byte, whatever dies meanwhile."""
+"""Files decoded as tasks of a real cluster of Ray: the answer is the same, byte for byte, whatever dies meanwhile."""
 
 from __future__ import annotations
 
@@ -157,12 +157,12 @@ def files(folder: Path, number: int) -> list[Task]:
 def test_a_file_that_ends_each_worker_is_a_note_and_the_others_count(
     connected: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoded = share.decoded
-
     def deadly(files: list[share.File], seconds: float, lines: bool) -> share.Answer:
         if any(file.name.endswith("rank_3.log") for file in files):
             os._exit(1)
-        return decoded(files, seconds, lines)
+        from rankandfile.cluster import share as there
+
+        return there.decoded(files, seconds, lines)
 
     monkeypatch.setattr(share, "decoded", deadly)
     found = spread(files(tmp_path, 8))
@@ -231,7 +231,7 @@ def test_nothing_in_the_current_folder_runs(tmp_path: Path) -> None:
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rankandfile.cli.engines import chosen
+    from rankandfile.cluster.chosen import chosen
 
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"pip install 'rankandfile\[ray\]'"):

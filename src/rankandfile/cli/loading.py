@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from typer import Argument, Option
 
 from rankandfile import pipeline
+from rankandfile.cluster.chosen import chosen
 from rankandfile.evidence.files.addresses import address_of
 from rankandfile.evidence.files.limits import MIB, Limits
 from rankandfile.pipeline import OnStep, Options, Result
 
-from .engines import chosen
 from .errors import UserError
 from .progress import watching
 from .settings import settings
@@ -35,7 +35,8 @@ def _usual_paths() -> list[Path]:
 Paths = Annotated[
     list[Path],
     Argument(
-        help="Dumps, stacks, logs, folders or archives of them, in any mix, or a case directory; - is standard input.",
+        help="Dumps, stacks, logs, folders or archives of them, in any mix, or a case directory, also at s3://, gs:// "
+        "or abfs://; - is standard input.",
         metavar="PATH...",
         default_factory=_usual_paths,
         show_default=False,

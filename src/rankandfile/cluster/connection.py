@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from typing import Any
 
 import ray
 from ray.exceptions import RayError
@@ -35,7 +38,7 @@ def connected(address: str, jobs: int | None, seconds: float) -> Iterator[int]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     own = {"num_cpus": jobs, "include_dashboard": False} if where == "local" else {}
     # An empty folder to work in: Ray's workers import from the current one otherwise, and there may be anything.
-    with tempfile.TemporaryDirectory(prefix="raf-") as empty:
+    with tempfile.TemporaryDirectory(prefix="raf-") as empty, redirect_stdout(_WithoutRay(sys.stdout)):
         try:
             ray.init(
                 address=where,
@@ -53,6 +56,22 @@ def connected(address: str, jobs: int | None, seconds: float) -> Iterator[int]:
             raise UserError(f"--engine {address}: the cluster is gone: {last_words(error)}") from error
         finally:
             ray.shutdown()
+
+
+class _WithoutRay:
+    """Standard output, where the answer goes, but for what a thread of Ray's prints there: that a worker died, say."""
+
+    _THREAD = "ray_listen_error_messages"
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        ours = threading.current_thread().name != self._THREAD
+        return int(self._stream.write(text)) if ours else len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _reached(address: str, where: str) -> None:

@@ -53,10 +53,15 @@ def decoded(files: Sequence[File], seconds: float, lines: bool) -> Answer:
     with tempfile.TemporaryDirectory(prefix="raf-") as folder:
         tasks: list[Task] = []
         lacking: list[int] = []
+        barred: set[str] = set()
         for number, file in enumerate(files):
-            path = _at_hand(file, Path(folder, str(number)), seconds)
+            path = None
+            if file.left is None or file.left.address not in barred:
+                path = _at_hand(file, Path(folder, str(number)), seconds)
             if path is None:
                 lacking.append(number)
+                # What cannot be read once, is not tried for each object.
+                barred |= {file.left.address} if file.left is not None else set()
             else:
                 tasks.append(Task(path, file.name, file.size, file.dump_bytes))
         answers: dict[int, Decoded] = {}

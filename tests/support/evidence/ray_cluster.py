@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from support.capture.waiting import until
 
 from rankandfile.lab.ranks import free_port
+from support.capture.waiting import until
 
 
 class RayCluster(NamedTuple):
@@ -35,7 +35,7 @@ def ray_cluster() -> Iterator[RayCluster]:
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         cluster.add_node(num_cpus=1)
-        pids = [node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes]
+        pids = [node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes()]
         yield RayCluster(cluster.address, f"ray://127.0.0.1:{port}", pids)
     finally:
         cluster.shutdown()
@@ -43,16 +43,15 @@ def ray_cluster() -> Iterator[RayCluster]:
 
 def decoding(cluster: RayCluster) -> list[int]:
     """Workers that have a decoding process at work now."""
-    found = []
-    for pid in (worker for raylet in cluster.pids for worker in _children(raylet)):
-        if any(b"evidence.files.worker" in _command(child) for child in _children(pid)):
-            found.append(pid)
-    return found
+    workers = [worker for raylet in cluster.pids for worker in _children(raylet)]
+    return [
+        pid for pid in workers if any(b"evidence.files.worker" in _command(child) for child in _children(pid))
+    ]
 
 
 def kill_one(cluster: RayCluster) -> None:
     """One that decodes."""
-    until(lambda: decoding(cluster), "no worker decodes")
+    until(lambda: decoding(cluster), lambda: "no worker decodes", 120)
     os.kill(decoding(cluster)[0], signal.SIGKILL)
 
 

@@ -6,7 +6,9 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -16,6 +18,9 @@ from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.model.errors import UserError
 from rankandfile.model.ledger import Note
+
+if TYPE_CHECKING:
+    from .store import Store
 
 OnCopied = Callable[[int, int], None]
 
@@ -79,11 +84,17 @@ def _by_address(said: str, found: AtHand) -> str:
     return said
 
 
-def fetch(left: Left, size: int, into: Path, seconds: float) -> None:
-    """The object itself, in place of what stands for it. Raises OSError."""
+@lru_cache(maxsize=4)
+def _store(address: str) -> Store:
+    """Who fetches one object, mostly fetches others: to connect takes longer than to read."""
     from .store import Store
 
+    return Store(address)
+
+
+def fetch(left: Left, size: int, into: Path, seconds: float) -> None:
+    """The object itself, in place of what stands for it. Raises OSError."""
     try:
-        Store(left.address).copy(left.key, size, into, Patience(seconds).left)
+        _store(left.address).copy(left.key, size, into, Patience(seconds).left)
     except UserError as error:
         raise OSError(str(error)) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
-from .errors import UserError
+from rankandfile.model.errors import UserError
 
 if TYPE_CHECKING:
     from rankandfile.evidence.files.engine import Engine
@@ -19,6 +19,6 @@ def chosen(word: str | None, jobs: int | None) -> Engine | None:
         raise UserError(f"--engine {word}: it is ray, or ray://HOST:PORT of a cluster")
     if importlib.util.find_spec("ray") is None:
         raise UserError("--engine ray needs Ray: pip install 'rankandfile[ray]'")
-    from rankandfile.cluster.on_ray import OnRay
+    from .on_ray import OnRay
 
     return OnRay(word, jobs)
