@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -31,14 +31,25 @@ def ray_cluster() -> Iterator[RayCluster]:
     from ray.cluster_utils import Cluster
 
     port = free_port()
-    head = {"num_cpus": 1, "include_dashboard": False, "ray_client_server_port": port}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
+    cluster = Cluster()
     try:
-        cluster.add_node(num_cpus=1)
+        _node(cluster, num_cpus=1, include_dashboard=False, ray_client_server_port=port)
+        _node(cluster, num_cpus=1)
         pids = [node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes()]
         yield RayCluster(cluster.address, f"ray://127.0.0.1:{port}", pids)
     finally:
         cluster.shutdown()
+
+
+def _node(cluster: Any, **how: Any) -> None:
+    """Ray gives a node half a minute to start, which it takes on a busy machine."""
+    for again in reversed(range(5)):
+        try:
+            cluster.add_node(**how)
+            return
+        except Exception as error:
+            if again == 0 or "timed out during startup" not in str(error):
+                raise
 
 
 def decoding(cluster: RayCluster) -> list[int]:
