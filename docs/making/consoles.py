@@ -54,6 +54,8 @@ NOT_RUN = {
     "raf tower": "serves until it is told to end",
     "raf diagnose /dev/shm": _ELSEWHERE,
     "raf diagnose s3://": _ELSEWHERE,
+    "raf condense s3://": _ELSEWHERE,
+    "raf show calls s3://": _ELSEWHERE,
     "raf diagnose dumps/ --engine": _ELSEWHERE,
     "raf show ring /dev/shm": _ELSEWHERE,
     "kubectl": _ELSEWHERE,
