@@ -1,4 +1,4 @@
-# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make native`, `make native-check`, `make monarch`, `make browser`, `make servers`.
+# The whole task file: `make test`, `make lab`, `make quick`, `make lint`, `make docs`, `make site`, `make bench`, `make fuzz` (FUZZ_SECONDS=600 each), `make native`, `make native-check`, `make monarch`, `make ray`, `make browser`, `make servers`.
 VENV ?= .venv
 BIN := $(VENV)/bin
 
@@ -66,6 +66,10 @@ native-check: $(VENV)/ready
 monarch: $(VENV)/ready
 	$(BIN)/pip install -q -e '.[monarch]'
 	$(PYTEST) tests/capture/test_control.py || $(ALONE) tests/capture/test_control.py
+# Files decoded by a real cluster of Ray, and read from a real server of objects: some 400 MB, and no torch.
+ray: $(VENV)/ready
+	$(BIN)/pip install -q -e '.[ray,objects]' 'moto[s3,server]>=5'
+	$(PYTEST) tests/cluster tests/evidence/test_objects.py || $(ALONE) tests/cluster tests/evidence/test_objects.py
 # Chromium for the tests of the report, which are skipped without one.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 browser:
@@ -80,4 +84,4 @@ servers:
 	command -v redis-server || $(INSTALL) redis-server
 	$(HAS_SSHD) || $(INSTALL) openssh-server openssh-client
 	ls $$(command -v initdb) /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep . || $(INSTALL) postgresql || echo no Postgres
-.PHONY: test lab field quick lint docs record screenshots site bench fuzz native native-check monarch browser servers
+.PHONY: test lab field quick lint docs record screenshots site bench fuzz native native-check monarch ray browser servers

@@ -45,7 +45,9 @@ def over():
 
 import rankandfile.cli.program, rankandfile.cli.commands.diagnose, rankandfile.evidence.load
 import rankandfile.evidence.sorting, rankandfile.reason.conclusion, numpy.ma
-from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.engine import Here
+from rankandfile.evidence.files.patience import Patience
+from rankandfile.evidence.files.pool import Task
 from rankandfile.evidence.files.walk import walk
 from rankandfile.evidence.reading import Reading
 from rankandfile.evidence.tables.room import Room
@@ -56,7 +58,8 @@ with tempfile.TemporaryDirectory() as spool:
     for blob in blobs:
         blob.path.read_bytes()
     over()
-    files = rankandfile.evidence.load.decode(blobs, Limits(), room, jobs=1)
+    tasks = [Task(blob.path, blob.source, blob.size) for blob in blobs]
+    files = list(zip(blobs, rankandfile.evidence.load.decode(tasks, room, Here(1), None, Patience(3600))))
     over()
     case = rankandfile.evidence.sorting.case_of(files, notes, Reading(), room)
     over()

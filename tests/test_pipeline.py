@@ -29,7 +29,7 @@ from rankandfile.source.registry.tables import TABLE
 pytestmark = pytest.mark.slow
 
 SHARED = [
-    "src", "git", "hung", "attempt", "jobs", "limit_seconds", "limit_files", "limit_memory", "follow_links",
+    "src", "git", "hung", "attempt", "jobs", "engine", "limit_seconds", "limit_files", "limit_memory", "follow_links",
 ]  # fmt: skip
 DIAGNOSING = ["diagnose", "report", "fix", "explore", "investigate", "mcp"]
 SHOWING = ["source", "waits", "cohorts", "timeline", "stacks", "evidence"]

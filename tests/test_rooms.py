@@ -15,7 +15,7 @@ import rankandfile
 PACKAGE = Path(rankandfile.__file__).parent
 
 ANALYSIS = {"model", "evidence", "reason", "source", "doctor", "render"}
-EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "runtime", "tower", "editor", "cli"}
+EVERYTHING = ANALYSIS | {"pipeline", "agent", "capture", "cluster", "runtime", "tower", "editor", "cli"}
 
 #: What has no room because every room may import it: the listing of a folder's files, the way to start a Python,
 #: the names by which torch's recorder is told what to do.
@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api": ANALYSIS | {"pipeline"},
     "agent": ANALYSIS | {"pipeline"},
     "capture": {"model", "evidence", "reason", "wire"},
+    "cluster": {"model", "evidence"},
     "tower": {"model", "capture", "render"},
     "runtime": {"wire"},
     "guard": {"runtime"},  # the public name of runtime's guards
@@ -41,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pytest_plugin": {"capture", "runtime"},
     "wire": set(),
     "editor": {"model", "source"},
-    "lab": EVERYTHING - {"cli", "editor", "tower"},
+    "lab": EVERYTHING - {"cli", "cluster", "editor", "tower"},
     "cli": EVERYTHING - {"cli"} | {"lab"},
 }
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from rankandfile.evidence.files.addresses import how_to_copy, of_this_machine
+from rankandfile.evidence.files.addresses import address_of, how_to_copy, of_this_machine
+from rankandfile.evidence.files.engine import Engine, Here
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.errors import UserError
@@ -54,8 +55,13 @@ class Options(Struct, frozen=True, kw_only=True):
     """Ranks per replica group (torchft), whose dumps count their members from 0."""
     jobs: int | None = None
     """Decoding processes. None: one per processor. It changes no answer."""
+    engine: Engine | None = None
+    """Who decodes. None: processes of this machine. It changes no answer, either."""
     limits: Limits = Limits()
     """What reading may cost; what is left out for it is in the notes."""
+
+    def decoding(self) -> Engine:
+        return self.engine or Here(self.jobs)
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -101,24 +107,34 @@ def _load(
     meanwhile: Callable[[], object] = int,
 ) -> Case:
     from rankandfile.evidence.load import load as read
+    from rankandfile.evidence.objects.at_hand import at_hand
     from rankandfile.evidence.reading import Reading
 
-    paths = all_there(paths)
+    paths = all_there(paths, elsewhere=True)
+    engine = options.decoding()
     reading = Reading(options.prefix, options.replica_ranks, options.attempt)
     _say(on_progress, "reading")
-    with tempfile.TemporaryDirectory(prefix="raf-") as spool:
+    with (
+        at_hand(paths, options.limits, engine.reads_objects, _counting(on_progress, "copying")) as copied,
+        tempfile.TemporaryDirectory(prefix="raf-") as spool,
+    ):
         case = read(
-            paths,
+            copied.paths,
             Path(spool),
-            jobs=options.jobs,
+            engine=engine,
+            copied=copied,
             limits=options.limits,
             reading=reading,
-            on_progress=None if on_progress is None else lambda done, of: on_progress("reading", done, of),
+            on_progress=_counting(on_progress, "reading"),
             meanwhile=meanwhile,
         )
-    if not _tells_of_a_job(case):
-        raise UserError(nothing_found(paths, [str(note) for note in case.notes]))
+        if not _tells_of_a_job(case):
+            raise UserError(nothing_found(copied.paths, [str(note) for note in case.notes]))
     return case
+
+
+def _counting(on_progress: OnProgress | None, stage: str) -> Callable[[int, int], None] | None:
+    return None if on_progress is None else lambda done, of: on_progress(stage, done, of)
 
 
 def _warm(source: bool) -> None:
@@ -242,11 +258,12 @@ def nothing_found(paths: Sequence[Path], notes: list[str]) -> str:
 _READS = "flight recorder dumps, stacks, logs, and archives of them"
 
 
-def all_there(paths: Sequence[Path]) -> list[Path]:
-    """The files and folders that these name. Raises `UserError` where one of them is not there."""
+def all_there(paths: Sequence[Path], elsewhere: bool = False) -> list[Path]:
+    """The files and folders that these name. Raises `UserError` where one of them is not there. `elsewhere`: addresses
+    of objects may be among them, and are left as they are."""
     there = [of_this_machine(path) for path in paths]
     for path in there:
-        if not path.exists():
+        if not path.exists() and not (elsewhere and address_of(path)):
             raise UserError(how_to_copy(str(path)) or f"{path}: no such file or directory{_nearest(path)}")
     return there
 

@@ -53,7 +53,7 @@ EVIDENCE_FAULTS = {
     "empty folder": ("{empty}", "no file in it"),
     "unrelated folder": ("{unrelated}", "looked at 4 files: 3 .py, 1 .toml; raf reads"),
     "unreadable file": ("{garbage}", "nothing there tells of a job"),
-    "an address": ("s3://bucket/dumps", "aws s3 cp --recursive s3://bucket/dumps"),
+    "an address": ("https://host/dumps", "curl -fLO https://host/dumps"),
 }
 
 

@@ -23,7 +23,7 @@ APART = {
     "raf lab export", "raf lab prove", "raf lab run", "raf lab score", "raf lab watch", "raf lsp", "raf mcp",
     "raf run", "raf show ring", "raf skill install", "raf top", "raf tower", "raf watch",
 }  # fmt: skip
-_NOT_HERE = ("--model", "--prove", "--remedy 2")
+_NOT_HERE = ("--model", "--prove", "--remedy 2", "--engine", "s3://")
 EXAMPLES = [
     example
     for one in reference.all_commands()

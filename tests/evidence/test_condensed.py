@@ -25,6 +25,7 @@ from rankandfile.evidence.condensed.stand_ins import StandIns
 from rankandfile.evidence.condensed.times import NEWEST
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import UNREAD, Decoded
+from rankandfile.evidence.files.engine import Here
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.flight import header
 from rankandfile.evidence.raw import Frame, Kind, RawNote, Repeats, Shape, Status, pack
@@ -109,7 +110,7 @@ def test_nodes_condensed_or_not_in_any_mix(tmp_path: Path) -> None:
         shutil.copy2(file, into)
     cases = []
     for half in halves:
-        condense([half], half.parent / "part.case", Limits(), 1)
+        condense([half], half.parent / "part.case", Limits(), Here(1))
         cases.append(half.parent / "part.case")
     full = answer(halves)
     assert full.verdicts
@@ -124,7 +125,7 @@ def verdicts(found: object) -> object:
 def test_condensed_again_it_stays_as_it_is(tmp_path: Path) -> None:
     dumps = written_to(tmp_path / "dumps", 300)
     once = condensed(dumps, tmp_path)
-    condense([once], tmp_path / "again.case", Limits(), 1)
+    condense([once], tmp_path / "again.case", Limits(), Here(1))
     drop = "source"
     for name in TABLES:
         one, other = case_of(once).tables()[name], case_of(tmp_path / "again.case").tables()[name]
@@ -159,7 +160,7 @@ def test_what_is_no_evidence_stays_where_it_is(tmp_path: Path) -> None:
     dumps = written_to(tmp_path / "dumps", 20)
     (dumps / "weights.pt").write_bytes(os.urandom(4096))
     (dumps / "train.py").write_text("import torch\n")
-    done = condense([dumps], tmp_path / "node.case", Limits(), 1)
+    done = condense([dumps], tmp_path / "node.case", Limits(), Here(1))
     assert (done.files, done.dumps, done.left_out) == (4, 4, 2)
 
 

@@ -21,9 +21,8 @@ from support.evidence.sample_dumps import one_rank, plain
 
 import rankandfile
 from rankandfile.evidence.files import native_pass, worker
-from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import Decoded
-from rankandfile.evidence.files.limits import Limits
+from rankandfile.evidence.files.engine import Here
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task
 from rankandfile.evidence.flight import native as module
@@ -107,11 +106,10 @@ def test_notes_are_those_of_python(tasks: list[Task]) -> None:
 def test_what_is_left_is_decoded_by_processes(tasks: list[Task], monkeypatch: pytest.MonkeyPatch) -> None:
     package = SimpleNamespace(__version__="0.1.0", interface=INTERFACE, read=reads)
     monkeypatch.setitem(sys.modules, "rankandfile_native", package)
-    blobs = [Blob(task.name, task.path, task.size, 0) for task in tasks]
-    files = decode(blobs, Limits(), Room(), jobs=1)
-    assert [decoded.dumps[0].calls for _, decoded in files] == [20] * 4
+    files = decode(tasks, Room(), Here(1), None, Patience(3600))
+    assert [decoded.dumps[0].calls for decoded in files] == [20] * 4
     # Those that it read took the time that it said.
-    assert [decoded.seconds == 0.25 for _, decoded in files] == [True, False, True, False]
+    assert [decoded.seconds == 0.25 for decoded in files] == [True, False, True, False]
 
 
 @pytest.mark.parametrize("text", ["a\u00a0b", "x" * 5000, "tab\t"])

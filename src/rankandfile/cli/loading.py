@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from typer import Argument, Option
 
 from rankandfile import pipeline
+from rankandfile.cluster.chosen import chosen
+from rankandfile.evidence.files.addresses import address_of
 from rankandfile.evidence.files.limits import MIB, Limits
 from rankandfile.pipeline import OnStep, Options, Result
 
@@ -33,7 +35,8 @@ def _usual_paths() -> list[Path]:
 Paths = Annotated[
     list[Path],
     Argument(
-        help="Dumps, stacks, logs, folders or archives of them, in any mix, or a case directory; - is standard input.",
+        help="Dumps, stacks, logs, folders or archives of them, in any mix, or a case directory, also at s3://, gs:// "
+        "or abfs://; - is standard input.",
         metavar="PATH...",
         default_factory=_usual_paths,
         show_default=False,
@@ -70,7 +73,15 @@ Attempt = Annotated[
 ]
 Jobs = Annotated[int | None, Option("--jobs", min=1, help="Decoding processes. Default: one per processor.")]
 
-
+EngineWord = Annotated[
+    str | None,
+    Option(
+        "--engine",
+        metavar="ENGINE",
+        help="Decode the files as tasks of Ray: ray (the cluster of RAY_ADDRESS, or one started here for it) or "
+        "ray://HOST:PORT. Default: processes of this machine.",
+    ),
+]
 LimitSeconds = Annotated[
     float, Option("--limit-seconds", min=1, metavar="N", help="Longest that reading the evidence may take.")
 ]
@@ -95,6 +106,7 @@ _LIMITS = Limits()
 
 def _to_read(
     jobs: Jobs = None,
+    engine: EngineWord = None,
     limit_seconds: LimitSeconds = _LIMITS.seconds,
     limit_files: LimitFiles = _LIMITS.files,
     limit_memory: LimitMemory = None,
@@ -103,18 +115,19 @@ def _to_read(
     limits = Limits(seconds=limit_seconds, files=limit_files, follow_links=follow_links)
     if limit_memory is not None:
         limits = replace(limits, memory_bytes=limit_memory * MIB)
-    return Options(jobs=jobs, limits=limits)
+    return Options(jobs=jobs, engine=chosen(engine, jobs), limits=limits)
 
 
 def _to_load(
     attempt: Attempt = None,
     jobs: Jobs = None,
+    engine: EngineWord = None,
     limit_seconds: LimitSeconds = _LIMITS.seconds,
     limit_files: LimitFiles = _LIMITS.files,
     limit_memory: LimitMemory = None,
     follow_links: FollowLinks = False,
 ) -> Options:
-    reading = _to_read(jobs, limit_seconds, limit_files, limit_memory, follow_links)
+    reading = _to_read(jobs, engine, limit_seconds, limit_files, limit_memory, follow_links)
     return replace(reading, attempt=attempt)
 
 
@@ -124,12 +137,13 @@ def _to_diagnose(
     hung: Hung = False,
     attempt: Attempt = None,
     jobs: Jobs = None,
+    engine: EngineWord = None,
     limit_seconds: LimitSeconds = _LIMITS.seconds,
     limit_files: LimitFiles = _LIMITS.files,
     limit_memory: LimitMemory = None,
     follow_links: FollowLinks = False,
 ) -> Options:
-    loading = _to_load(attempt, jobs, limit_seconds, limit_files, limit_memory, follow_links)
+    loading = _to_load(attempt, jobs, engine, limit_seconds, limit_files, limit_memory, follow_links)
     own = settings()
     sources = tuple(src or own.src)
     return replace(loading, sources=sources, revision=git, hung=hung, collectives=own.collectives)
@@ -176,7 +190,7 @@ def as_typed(paths: Sequence[Path], options: Options, page: Path | None = None) 
     written = "" if page is None else shlex.quote(str(page))
     if not paths or is_piped(paths):
         return Asked(page=written)
-    evidence = [str(path) for path in paths]
+    evidence = [address_of(path) or str(path) for path in paths]
     evidence += ["--attempt", str(options.attempt)] if options.attempt is not None else []
     own = options.sources == tuple(settings().src)
     more = [] if own else [word for source in options.sources for word in ("--src", str(source))]

@@ -13,15 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankandfile.evidence.files import native_pass
-from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import UNREAD, Decoded
+from rankandfile.evidence.files.engine import Engine, Here
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.patience import Patience
-from rankandfile.evidence.files.pool import Task, decode_all
+from rankandfile.evidence.files.pool import Task
 from rankandfile.evidence.files.walk import walk
-from rankandfile.evidence.flight.native import native
+from rankandfile.evidence.objects.at_hand import AtHand
 from rankandfile.evidence.raw import RawDump, RawNote
 from rankandfile.evidence.reading import NotACase, Reading
 from rankandfile.evidence.tables.room import Room
@@ -42,6 +41,8 @@ def load(
     spool: Path,
     *,
     jobs: int | None = None,
+    engine: Engine | None = None,
+    copied: AtHand | None = None,
     limits: Limits | None = None,
     reading: Reading | None = None,
     on_progress: OnProgress | None = None,
@@ -50,7 +51,8 @@ def load(
     """The case in these files, folders and archives. Bad data never raises: it is in the case's notes.
 
     `spool` is an empty folder for what archives hold; it may be deleted afterwards. `reading` is what the user
-    says about the files' names and ranks. `meanwhile` is called beside the decoding, which other processes do.
+    says about the files' names and ranks. `engine` decodes; without one, `jobs` processes of this machine. `copied`:
+    where of `paths` some are copies. `meanwhile` is called beside the decoding, which other processes do.
     Raises `reading.NotACase` only for a case directory, or a pack of one, that this version cannot read.
     """
     if len(paths) == 1 and (paths[0] / "case.json").is_file():
@@ -69,15 +71,21 @@ def load(
             return opening.read(paths[0], spool, limits)
     limits = limits or Limits()
     patience = Patience(limits.seconds)
-    blobs, notes = walk(paths, spool, limits, patience)
+    copied = copied or AtHand(list(paths))
+    blobs, notes = walk(paths, spool, limits, patience, copied.called)
     warming = threading.Thread(target=_warm, args=(meanwhile,), daemon=True)
     warming.start()
     room = Room(limits.memory_bytes)
-    files = decode(blobs, limits, room, jobs, on_progress, patience)
+    tasks = [
+        Task(blob.path, blob.source, blob.size, limits.dump_bytes, copied.left.get(str(blob.path)))
+        for blob in blobs
+    ]
+    answers = decode(tasks, room, engine or Here(jobs), on_progress, patience)
     warming.join()
     from rankandfile.evidence.sorting import case_of
 
-    return case_of(files, notes, reading or Reading(), room)
+    files = list(zip(blobs, answers, strict=True))
+    return case_of(files, [*copied.notes, *notes], reading or Reading(), room)
 
 
 def _warm(meanwhile: Callable[[], object]) -> None:
@@ -107,13 +115,8 @@ def _may_be_pack(path: Path) -> bool:
 
 
 def decode(
-    blobs: Sequence[Blob],
-    limits: Limits,
-    room: Room,
-    jobs: int | None = None,
-    on_progress: OnProgress | None = None,
-    patience: Patience | None = None,
-) -> list[tuple[Blob, Decoded]]:
+    tasks: Sequence[Task], room: Room, engine: Engine, on_progress: OnProgress | None, patience: Patience
+) -> list[Decoded]:
     """What each of these files holds, in their order."""
     answers: dict[int, Decoded] = {}
     logs = _Logs()
@@ -127,32 +130,11 @@ def decode(
         if decoded.log is not None:
             logs.came(decoded.log)
         if on_progress is not None:
-            on_progress(len(answers), len(blobs))
+            on_progress(len(answers), len(tasks))
 
-    tasks = [Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs]
-    decode_each(tasks, receive, jobs, patience or Patience(limits.seconds), logs.worth_comparing)
+    engine.decode(tasks, receive, patience, logs.worth_comparing)
     _count_unread(answers)
-    return [(blob, answers[index]) for index, blob in enumerate(blobs)]
-
-
-def decode_each(
-    tasks: Sequence[Task],
-    receive: Callable[[int, Decoded], None],
-    jobs: int | None,
-    patience: Patience,
-    wants_lines: Callable[[], bool] = lambda: True,
-) -> None:
-    """Give what each file holds to `receive`, in no particular order, and keep nothing of it."""
-    left: Sequence[int] = range(len(tasks))
-    if (read := native().read) is not None:
-        left = native_pass.read(tasks, receive, read, jobs, patience)
-    decode_all(
-        [tasks[index] for index in left],
-        lambda number, decoded: receive(left[number], decoded),
-        jobs,
-        patience=patience,
-        wants_lines=wants_lines,
-    )
+    return [answers[index] for index in range(len(tasks))]
 
 
 class _Logs:

@@ -12,6 +12,7 @@ import msgspec
 
 import rankandfile
 from rankandfile.evidence.condensed.condense import condense
+from rankandfile.evidence.files.engine import Here
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.load import load
 from rankandfile.model.case import Case
@@ -20,7 +21,7 @@ from rankandfile.model.errors import UserError
 
 def condensed(evidence: Path, into: Path) -> Path:
     """The archive `node.case` in the folder `into`."""
-    done = condense([evidence], into / "node.case", Limits(), 1)
+    done = condense([evidence], into / "node.case", Limits(), Here(1))
     assert done.files
     return into / "node.case"
 

@@ -51,12 +51,12 @@ def condense(
     if output.exists() and not force:
         raise UserError(f"{output}: exists; use --force to replace it")
     with by_its_name(), watching() as on_progress:
-        there = all_there(given_paths(paths))
+        there = all_there(given_paths(paths), elsewhere=True)
         for path in there:
             _refuse_case(path)
         show = None if on_progress is None else lambda done, of: on_progress("condensing", done, of)
         with told_as(f"{output}: cannot be written"):
-            done = write(there, output, options.limits, options.jobs, show)
+            done = write(there, output, options.limits, options.decoding(), show)
     if not done.files:
         raise UserError(nothing_found(there, [str(note) for note in done.notes]))
     less = f", {done.before / done.after:,.0f} times less" if done.before > 2 * done.after else ""

@@ -37,6 +37,8 @@ EXAMPLES = (
     "raf diagnose dumps/ --format sarif > raf.sarif",
     "raf diagnose dumps/ --format github",
     "raf diagnose dumps/ --report report.html",
+    "raf diagnose s3://bucket/job/",
+    "raf diagnose dumps/ --engine ray",
 )
 
 

@@ -17,8 +17,7 @@ from rankandfile.cli.extras import brought_by
 from rankandfile.cli.loading import diagnosing
 from rankandfile.cli.progress import watching
 from rankandfile.cli.tokens import not_guessed
-from rankandfile.evidence.files.limits import Limits
-from rankandfile.pipeline import Options
+from rankandfile.pipeline import Options, all_there
 
 if TYPE_CHECKING:
     from rankandfile.agent.bench import Bench
@@ -111,27 +110,28 @@ def _cases(paths: list[Path], options: Options, root: list[Path] | None) -> Case
 
     if paths and root:
         raise UserError("--root is for a server without PATH: with one, clients open nothing else")
-    if not paths and options != Options(jobs=options.jobs, limits=options.limits):
+    if not paths and options != Options(jobs=options.jobs, engine=options.engine, limits=options.limits):
         raise UserError(
             "--src, --git, --hung and --attempt need PATH: without one, a client says so when it opens a case"
         )
-    for path in (*paths, *options.sources):
-        if not path.exists():
-            raise UserError(f"{path}: no such file or directory")
+    all_there(paths, elsewhere=True)
+    all_there(options.sources)
     for folder in root or ():
         if not folder.is_dir():
             raise UserError(f"{folder}: no such folder")
     if paths:
         return GivenCase(Asked(tuple(paths), options), _read)
-    return OpenCases(Roots(root or [Path.cwd()]), partial(_read, jobs=options.jobs, limits=options.limits))
+    return OpenCases(Roots(root or [Path.cwd()]), partial(_read, own=options))
 
 
-def _read(asked: Asked, jobs: int | None = None, limits: Limits | None = None) -> Bench:
+def _read(asked: Asked, own: Options | None = None) -> Bench:
+    """`own`: how the server reads what clients open."""
     from rankandfile.agent.bench import bench_of
     from rankandfile.agent.tool import ToolError
 
-    asked_for = asked.options
-    options = replace(asked_for, jobs=asked_for.jobs or jobs, limits=limits or asked_for.limits)
+    options = asked.options
+    if own is not None:
+        options = replace(options, jobs=options.jobs or own.jobs, engine=own.engine, limits=own.limits)
     try:
         with watching() as on_progress:
             return bench_of(asked.paths, options, on_progress=on_progress)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.members import inside
+from rankandfile.evidence.objects.at_hand import AtHand
 
 
 class Archive:
@@ -39,10 +40,13 @@ def archive(path: Path, *, packed: bool) -> Iterator[Archive]:
         yield Archive(tar)
 
 
-def names(blobs: Sequence[Blob], paths: Sequence[Path]) -> list[str]:
-    """What each file is called in the archive: its path below the folder that all of `paths` lie in, as names of
+def names(blobs: Sequence[Blob], copied: AtHand) -> list[str]:
+    """What each file is called in the archive: its path below the folder that all that was named lies in, as names of
     folders and files tell whose a file is."""
-    whole = {str(path): os.path.abspath(path) for path in paths}  # noqa: PTH100 - a link keeps its own name
+    whole = {
+        copied.called(str(path)): os.path.abspath(path)  # noqa: PTH100 - a link keeps its own name
+        for path in copied.paths
+    }
     base = os.path.commonpath([os.path.dirname(path) for path in whole.values()])  # noqa: PTH120
     return [_name(blob.source, whole, base) for blob in blobs]
 

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from rankandfile.evidence.files.engine import HERE, Engine
 from rankandfile.evidence.files.expansion_budget import ExpansionBudget
 from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task
 from rankandfile.evidence.files.walk import walk
-from rankandfile.evidence.load import OnProgress, decode_each
+from rankandfile.evidence.load import OnProgress
+from rankandfile.evidence.objects.at_hand import at_hand
 from rankandfile.evidence.owners.owner_by_path import whose
 from rankandfile.evidence.raw import RawNote
 from rankandfile.model.ledger import Note
@@ -48,22 +50,24 @@ def condense(
     paths: Sequence[Path],
     output: Path,
     limits: Limits,
-    jobs: int | None = None,
+    engine: Engine = HERE,
     on_progress: OnProgress | None = None,
 ) -> Condensed:
     """Write the archive; nothing of it where there is no evidence. It appears whole or not at all. Raises OSError."""
-    patience = Patience(limits.seconds)
-    with tempfile.TemporaryDirectory(prefix="raf-") as spool:
-        found, notes = walk(paths, Path(spool), limits, patience)
+    # All is copied: what is not condensed is packed as it is.
+    with at_hand(paths, limits) as copied, tempfile.TemporaryDirectory(prefix="raf-") as spool:
+        patience = Patience(limits.seconds)
+        found, notes = walk(copied.paths, Path(spool), limits, patience, copied.called)
+        notes = [*copied.notes, *notes]
         own = output.stat() if output.exists() else None
         blobs = [blob for blob in found if own is None or not _is(blob.source.partition("!/")[0], own)]
         small = StandIns(blobs, Path(spool))
         tasks = [Task(blob.path, blob.source, blob.size, limits.dump_bytes) for blob in blobs]
-        decode_each(tasks, small.receive(on_progress), jobs, patience)
-        small.try_thin(jobs, patience)
+        engine.decode(tasks, small.receive(on_progress), patience)
+        small.try_thin(engine, patience)
         kept = [
             (name, blob.written_ns, small.contents[index])
-            for index, (blob, name) in enumerate(zip(blobs, names(blobs, paths), strict=True))
+            for index, (blob, name) in enumerate(zip(blobs, names(blobs, copied), strict=True))
             if index in small.contents
         ]
         # Of a log in which nobody complains, its name may say whose it is.

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from rankandfile.evidence.files.blobs import Blob
 from rankandfile.evidence.files.decoded import UNREAD, Decoded
+from rankandfile.evidence.files.engine import Engine
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task
 from rankandfile.evidence.files.sniff import signs
-from rankandfile.evidence.load import OnProgress, decode_each
+from rankandfile.evidence.load import OnProgress
 from rankandfile.evidence.ring.sources import copies
 from rankandfile.model.ledger import Note
 
@@ -78,7 +79,7 @@ class StandIns:
             if blob.size > thin_logs.LARGE:
                 self._large[index] = decoded
 
-    def try_thin(self, jobs: int | None, patience: Patience) -> None:
+    def try_thin(self, engine: Engine, patience: Patience) -> None:
         """Take the smaller form of large files, where it says the same."""
         order, tasks = [], []
         for index, decoded in self._large.items():
@@ -97,7 +98,7 @@ class StandIns:
                 # Gigabytes of a process's memory do not travel.
                 del self.contents[index]
 
-        decode_each(tasks, tried, jobs, patience)
+        engine.decode(tasks, tried, patience)
 
 
 def _begin(core: Path, into: Path) -> None:

@@ -1,11 +1,12 @@
-"""Evidence that is named by an address. Of a file of this machine it is a path; of what is elsewhere, as raf reads no
-network, it says what to do instead."""
+"""Evidence that is named by an address. Of a file of this machine it is a path; what is elsewhere, `evidence.objects`
+reads where fsspec is installed, and else it says what to do instead."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.\-]+):/{1,2}(?P<rest>[^/].*)", re.IGNORECASE)
@@ -19,6 +20,14 @@ _COPY = {
     "hdfs": "hdfs dfs -get {0} dumps/",
 }
 _SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "sftp": "ssh", "scp": "ssh"}
+
+
+class Left(NamedTuple):
+    """An object that was left in its store, for whoever decodes it to read."""
+
+    address: str
+    """The one that was named."""
+    key: str
 
 
 def is_address(word: str) -> bool:
@@ -35,6 +44,19 @@ def of_this_machine(path: Path) -> Path:
     if found is None or found["scheme"].lower() != "file" or path.exists():
         return path
     return Path("/", unquote(found["rest"]).removeprefix("localhost/"))
+
+
+def address_of(path: Path) -> str | None:
+    """The address elsewhere that somebody typed where paths are expected, of which a path has lost a slash.
+
+    >>> address_of(Path("s3://bucket/job"))
+    's3://bucket/job'
+    >>> address_of(Path("dumps/job"))
+    """
+    found = _ADDRESS.fullmatch(str(path))
+    if found is None or found["scheme"].lower() == "file" or path.exists():
+        return None
+    return f"{found['scheme'].lower()}://{found['rest']}"
 
 
 def how_to_copy(word: str) -> str | None:

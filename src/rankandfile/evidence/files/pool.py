@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rankandfile.evidence.files.addresses import Left
 from rankandfile.evidence.files.decoded import UNREAD, Decoded
 from rankandfile.evidence.files.decoder import BrokenDecoder, Decoder
 from rankandfile.evidence.files.limits import Limits
@@ -33,6 +34,8 @@ class Task(NamedTuple):
     name: str
     size: int
     dump_bytes: int = Limits().dump_bytes
+    left: Left | None = None
+    """Where the content is, if not at the path: for an engine that reads objects."""
 
 
 Batch = Sequence[int]
@@ -190,7 +193,7 @@ class _Server(threading.Thread):
             if self._patience.left() <= 0:
                 return Decoded(UNREAD, [], [RawNote("", LATE)])
             self._patience.took(task.name, task.size, error.seconds, died=True)
-            return Decoded("unreadable", [], [RawNote("", str(error))])
+            return Decoded("unreadable", [], [RawNote("", str(error))], seconds=error.seconds)
 
     def interrupt(self) -> None:
         """Whatever it decodes now, nobody waits for it any more."""

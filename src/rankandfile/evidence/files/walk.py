@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from rankandfile.evidence.files.archives import Expansion
@@ -48,17 +48,21 @@ def walk(
     spool: Path,
     limits: Limits = _DEFAULTS,
     patience: Patience | None = None,
+    called: Callable[[str], str] = shown,
 ) -> tuple[list[Blob], list[Note]]:
     """All files behind the paths, in an order that depends on their names only, and what was not taken.
 
-    Archives are opened into `spool`, an empty folder that outlives the blobs. Never raises for what it finds.
+    Archives are opened into `spool`, an empty folder that outlives the blobs. `called`: what a person calls the file
+    at a path. Never raises for what it finds.
     """
-    return _Walk(spool, limits, patience).run(paths)
+    return _Walk(spool, limits, patience, called).run(paths)
 
 
 class _Walk:
-    def __init__(self, spool: Path, limits: Limits, patience: Patience | None) -> None:
-        self._limits = limits
+    def __init__(
+        self, spool: Path, limits: Limits, patience: Patience | None, called: Callable[[str], str]
+    ) -> None:
+        self._limits, self._called = limits, called
         self._budget = ExpansionBudget(limits, spool, patience)
         self._expansion = Expansion(self._budget, limits)
         # Files and what comes out of archives, in the order of their names.
@@ -84,7 +88,7 @@ class _Walk:
         return self._blobs, self._notes
 
     def _say(self, path: str, what: str) -> None:
-        self._notes.append(Note(file=shown(path), where="", what=what))
+        self._notes.append(Note(file=self._called(path), where="", what=what))
 
     def _path(self, path: str) -> None:
         try:
@@ -138,7 +142,7 @@ class _Walk:
         """A file or folder that is reached twice, by a link or because it was named twice, is read once."""
         first = self._seen.setdefault((status.st_dev, status.st_ino), path)
         if first != path:
-            self._say(path, f"the same as {shown(first)}; read once")
+            self._say(path, f"the same as {self._called(first)}; read once")
         elif first is not path:
             return False  # named twice in the same words
         return first is path
@@ -154,7 +158,7 @@ class _Walk:
                 path, f"{amount(status.st_size)} long, more than {amount(self._limits.file_bytes)}; not read"
             )
             return
-        blob = Blob(shown(path), Path(path), status.st_size, status.st_mtime_ns)
+        blob = Blob(self._called(path), Path(path), status.st_size, status.st_mtime_ns)
         kind = self._kind(path) if status.st_size else None
         if kind is None:
             self._blobs.append(blob)
