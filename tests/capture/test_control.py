@@ -111,6 +111,22 @@ class TestWithMonarch:
         assert len(lines) == 40_001 and lines[-1] == "last line"
         assert "an error" in done.stderr.splitlines()
 
+    def test_each_ranks_lines_are_told_apart_and_kept_in_files_of_its_own(self, job: Path) -> None:
+        (job / "writes.py").write_text(
+            "import os, sys\nrank = os.environ['RANK']\nprint(f'begin {rank}')\nprint(f'bad {rank}', file=sys.stderr)\n"
+            "sys.stdout.write(f'half of {rank}')\n"
+        )
+        done = run(job, "control", "run", "-n", "2", "--logs", "logs", "--", "writes.py")
+        assert done.returncode == 0, done.stderr
+        for rank in (0, 1):
+            assert {f"[rank{rank}]: begin {rank}", f"[rank{rank}]: half of {rank}"} <= {
+                *done.stdout.splitlines()
+            }
+            assert f"[rank{rank}]: bad {rank}" in done.stderr.splitlines()
+            kept = job / "logs" / "attempt_0" / f"rank_{rank}.stdout.log"
+            assert kept.read_text() == f"begin {rank}\nhalf of {rank}"
+            assert kept.with_name(f"rank_{rank}.stderr.log").read_text() == f"bad {rank}\n"
+
     @pytest.mark.lab
     def test_an_exception_is_evidence(self, job: Path) -> None:
         (job / "raises.py").write_text(
