@@ -22,6 +22,10 @@ class Way(NamedTuple):
     site: str
     """The program's own line: `trainer.py:88`."""
     words: str
+    frames: tuple[str, ...]
+    """Each as `folder/trainer.py:88:train`, the innermost first: the same on all ranks for the same lines."""
+    files: tuple[str, ...]
+    """The whole names of theirs, on this host."""
 
 
 class Ways:
@@ -60,4 +64,5 @@ def _described(lines: list[tuple[str, int, str]]) -> Way:
     own = [one for one in lines if "site-packages" not in one[0]] or lines
     site = f"{PurePath(own[0][0]).name}:{own[0][1]}" if own else "?"
     shown = [f"{PurePath(file).name}:{line} in {name}" for file, line, name in own[:_SHOWN]]
-    return Way(digest("|".join(told)), site, " < ".join(shown) or "no line of Python")
+    files = tuple(file for file, _, _ in lines)
+    return Way(digest("|".join(told)), site, " < ".join(shown) or "no line of Python", tuple(told), files)
