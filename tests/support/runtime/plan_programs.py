@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.algorithms.join import Join
 
 from rankandfile.control import Plan
 from rankandfile.runtime.plan.start import start
@@ -171,6 +172,19 @@ def _empty_shares(rank: int) -> int:
             dist.all_reduce(torch.zeros(4))
         else:
             dist.all_reduce(torch.ones(4))
+    dist.barrier()
+    return STEPS
+
+
+def _uneven(rank: int) -> int:
+    """Under torch's `Join`, a rank that has no more inputs shadows what the others call."""
+    torch.manual_seed(1)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 1))
+    for n in range(4):
+        with Join([model]):
+            for _ in range(LONG // 3 - 9 * (rank == n % 3)):
+                model(torch.ones(2, 3)).sum().backward()
+        dist.all_reduce(torch.ones(1))
     dist.barrier()
     return STEPS
 

@@ -30,6 +30,8 @@ class Post:
     """Bytes of a message; -1 where it is none."""
     frames: Sequence[str] = ()
     """Of its way, the innermost first."""
+    shadows: bool = False
+    """It stands for the others' call, whatever that is."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ Alternative = Callable[[Sequence[str]], bool]
 def together(posts: Mapping[int, Post], alternative: Alternative) -> bool:
     """Whether members went one way, or through one decision; else, where `compare` objects to nothing, several legal
     ones."""
-    ways = {post.way: post.frames for post in posts.values()}
-    return len(ways) == 1 or all(map(alternative, ways.values()))
+    ways = {post.way: post.frames for post in posts.values() if not post.shadows}
+    return len(ways) < 2 or all(map(alternative, ways.values()))
 
 
 def compare(posts: Mapping[int, Post], place: str, alternative: Alternative) -> Ruling | None:

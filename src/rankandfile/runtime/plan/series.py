@@ -50,4 +50,5 @@ class Series:
             sends=request.message if request.op == "send" else -1,
             receives=request.message if request.op != "send" else -1,
             frames=request.way.frames,
+            shadows=request.way.shadows,
         )
