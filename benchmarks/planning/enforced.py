@@ -21,6 +21,8 @@ from rankandfile.model.ranks import parse_ranks
 ENFORCED = ("-m", "rankandfile", "run", "--plan", "enforce", "--stall", "40", "--out")
 #: Who writes a line: torch's word for a rank that fails, or `raf` for one that waits.
 _WRITER = re.compile(r"^(?:\[rank\d+\]: |raf: )+", re.MULTILINE)
+#: For a program to come to its end on a busy machine; `Ranks` itself gives up a little later.
+GIVEN_S = 170.0
 _LEFT = re.compile(
     r"(?P<head>[^\n]*)\n(?P<calls>(?:  [^\n]*\n)+)"
     r"(?:ranks? (?P<ranks>[\d,-]+) left the plan(?: at (?P<left>[\d:]+\.\d+))?|Parted at (?P<parted>[\d:]+\.\d+);)"
@@ -89,7 +91,7 @@ def run(scenario: Scenario, *, fixed: bool = False, under: Sequence[str] = ENFOR
         build(scenario, src, fixed=fixed)
         before = [sys.executable, *under, str(job / "case"), "--"] if under else ["env"]
         with Ranks(scenario, src, control, twin=fixed, under=before) as ranks:
-            until = time.monotonic() + scenario.limit_s
+            until = time.monotonic() + GIVEN_S
             ranks.watch(until=lambda _: ranks.over or time.monotonic() > until)
             exits = ranks.exits()
         whole = len(exits) == scenario.world_size
