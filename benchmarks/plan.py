@@ -3,6 +3,7 @@
     python benchmarks/plan.py cost            # a step of 100 ms at 8 ranks, bare and under a plan
     python benchmarks/plan.py call            # one call in a process by itself
     python benchmarks/plan.py lab [NAME...]   # the lab's programs of ranks on different paths, and their healthy twins
+    python benchmarks/plan.py sets FOLDER...  # those of opened blind sets, and the healthy programs of these sets
 
 Ranks are processes on this machine, over gloo. A step of the first waits for 100 ms in place of computing, so that it
 can be had for 8 ranks on two processors; what a plan costs takes processor time beside it.
@@ -12,24 +13,22 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
-from rankandfile.lab import catalog
-from rankandfile.lab.ranks import Ranks, free_port
-from rankandfile.lab.scenario import Scenario
-from rankandfile.lab.source_tree import ScenarioError, build, locate
-from rankandfile.model.causes import CAUSES
+from planning.programs import lab
+from planning.sets import sets
+
+from rankandfile.lab.ranks import free_port
+from rankandfile.lab.source_tree import ScenarioError
+from rankandfile.model.errors import UserError
 
 RANKS, STEP_S, CALLS, STEPS, JOBS = 8, 0.1, 20, 40, 3
-_LEFT = re.compile(r"ranks? ([\d,-]+) left the plan(?: at ([\d:]+\.\d+))?|Parted (at) ([\d:]+\.\d+);")
 
 
 def as_rank() -> None:
@@ -158,107 +157,18 @@ def call() -> None:
     os._exit(0)
 
 
-def lab(names: list[str]) -> None:
-    chosen = [catalog.get(name) for name in names] or [
-        one
-        for one in catalog.scenarios()
-        if one.cause in CAUSES and CAUSES[one.cause].family == "paths" and one.hang and not one.needs
-    ]
-    print(
-        "| program | ended after | rank | line | healthy twin |\n| --- | ---: | --- | --- | --- |", flush=True
-    )
-    for scenario in chosen:
-        print(f"| {scenario.name} | {_hanging(scenario)} | {_twin(scenario)} |", flush=True)
-
-
-def _hanging(scenario: Scenario) -> str:
-    with tempfile.TemporaryDirectory(prefix="plan-") as folder:
-        ended, log, src = _run(scenario, Path(folder), fixed=False)
-        found = _LEFT.search(log)
-        if not ended:
-            return "**hangs** | | "
-        if "out of plan" not in log and "OutOfPlan" not in log:
-            return "by itself | | "
-        if found is None:
-            return "told | ? | "
-        who = (
-            "among those named"
-            if found[1] is None
-            else "right"
-            if _is(scenario, found[1])
-            else f"**{found[1]}**"
-        )
-        return f"{_after(found[2] or found[4], ended)} | {who} | {_line(scenario, log, src)}"
-
-
-def _is(scenario: Scenario, named: str) -> bool:
-    """Whoever is named is a culprit."""
-    parts = [part.partition("-") for part in named.split(",")]
-    ranks = {rank for first, _, last in parts for rank in range(int(first), int(last or first) + 1)}
-    return ranks <= set(scenario.culprits)
-
-
-def _after(clock: str | None, ended: float) -> str:
-    if clock is None:
-        return "?"
-    day = datetime.fromtimestamp(ended)
-    at = datetime.strptime(clock, "%H:%M:%S.%f").replace(year=day.year, month=day.month, day=day.day)
-    return f"{(day - at).total_seconds():.1f} s"
-
-
-def _line(scenario: Scenario, log: str, src: Path) -> str:
-    """Whether the call that the rank was about to make is the one in which the truth has it parted."""
-    told = re.search(r"ranks? [\d,-]+: .*", log)
-    words = told[0] if told else ""
-    wanted = [
-        place
-        for cohort in scenario.divergence.cohorts
-        if set(cohort.ranks) & set(scenario.culprits) and cohort.at is not None
-        for place in [locate(cohort.at, src, scenario.name)]
-    ]
-    if scenario.location is not None:
-        wanted.append(locate(scenario.location, src, scenario.name))
-    seen = any(f"{Path(place.file).name}:{place.line}" in log for place in wanted)
-    return "right" if seen else words.partition(": ")[2][:70]
-
-
-def _twin(scenario: Scenario) -> str:
-    with tempfile.TemporaryDirectory(prefix="plan-") as folder:
-        ended, log, _ = _run(scenario, Path(folder), fixed=True)
-    if not ended:
-        return "**hangs**"
-    return "**stopped**" if "out of plan" in log or "OutOfPlan" in log else "ran to its end"
-
-
-def _run(scenario: Scenario, job: Path, fixed: bool) -> tuple[float, str, Path]:
-    """When its last rank ended (0 where it did not), what it wrote, and its sources."""
-    control, src = job / "control", job / "src"
-    control.mkdir()
-    build(scenario, src, fixed=fixed)
-    command = [sys.executable, "-m", "rankandfile", "run", "--plan", "enforce", "--stall", "40"]
-    ended = 0.0
-    with Ranks(
-        scenario, src, control, twin=fixed, under=[*command, "--out", str(job / "case"), "--"]
-    ) as ranks:
-        until = time.monotonic() + scenario.limit_s
-        while time.monotonic() < until and not ended:
-            time.sleep(0.02)
-            if len(ranks.exits()) == scenario.world_size or ranks.over:
-                ended = time.time()
-    texts = [path.read_text(errors="replace") for path in sorted(control.glob("*.log"))]
-    return ended, "\n".join(texts), src
-
-
 if __name__ == "__main__":
     what = sys.argv[1] if sys.argv[1:] else "cost"
-    if what == "rank":
-        as_rank()
-    elif what == "lab":
-        try:
+    try:
+        if what == "rank":
+            as_rank()
+        elif what == "lab":
             lab(sys.argv[2:])
-        except ScenarioError as error:
-            raise SystemExit(str(error)) from error
-    elif what == "call":
-        call()
-    else:
-        cost()
+        elif what == "sets":
+            sets([Path(folder) for folder in sys.argv[2:]])
+        elif what == "call":
+            call()
+        else:
+            cost()
+    except (ScenarioError, UserError) as error:
+        raise SystemExit(str(error)) from error

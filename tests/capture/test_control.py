@@ -111,6 +111,22 @@ class TestWithMonarch:
         assert len(lines) == 40_001 and lines[-1] == "last line"
         assert "an error" in done.stderr.splitlines()
 
+    def test_each_ranks_lines_are_told_apart_and_kept_in_files_of_its_own(self, job: Path) -> None:
+        (job / "writes.py").write_text(
+            "import os, sys\nrank = os.environ['RANK']\nprint(f'begin {rank}')\nprint(f'bad {rank}', file=sys.stderr)\n"
+            "sys.stdout.write(f'half of {rank}')\n"
+        )
+        done = run(job, "control", "run", "-n", "2", "--logs", "logs", "--", "writes.py")
+        assert done.returncode == 0, done.stderr
+        for rank in (0, 1):
+            assert {f"[rank{rank}]: begin {rank}", f"[rank{rank}]: half of {rank}"} <= {
+                *done.stdout.splitlines()
+            }
+            assert f"[rank{rank}]: bad {rank}" in done.stderr.splitlines()
+            kept = job / "logs" / "attempt_0" / f"rank_{rank}.stdout.log"
+            assert kept.read_text() == f"begin {rank}\nhalf of {rank}"
+            assert kept.with_name(f"rank_{rank}.stderr.log").read_text() == f"bad {rank}\n"
+
     @pytest.mark.lab
     def test_an_exception_is_evidence(self, job: Path) -> None:
         (job / "raises.py").write_text(
@@ -197,8 +213,9 @@ class TestOnTwoHosts:
         for _ in range(2):
             done = run(job, "control", "run", *self.hosts(workers), "-n", "2", "--", "says.py")
             assert done.returncode == 0, done.stderr
-            said = sorted(line for line in done.stdout.splitlines() if line.startswith("here"))
-            assert said == ["here 0 0 0 4", "here 1 1 0 4", "here 2 0 1 4", "here 3 1 1 4"]
+            said = sorted(line for line in done.stdout.splitlines() if ": here" in line)
+            places = ["0 0 0 4", "1 1 0 4", "2 0 1 4", "3 1 1 4"]
+            assert said == [f"[rank{n}]: here {place}" for n, place in enumerate(places)]
         until(lambda: len(left(job)) == 2)  # the workers alone
 
     def test_a_hang_is_diagnosed_from_both_hosts(self, job: Path, workers: Any) -> None:
@@ -258,8 +275,8 @@ class TestOnTwoHosts:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert f"restarting the job without {address}, 2 ranks: attempt 2" in done.stderr
-        said = sorted(line for line in done.stdout.splitlines() if line.startswith("here"))
-        assert said == ["here 0 0 2", "here 1 1 2"]
+        said = sorted(line for line in done.stdout.splitlines() if ": here" in line)
+        assert said == ["[rank0]: here 0 0 2", "[rank1]: here 1 1 2"]
 
     @pytest.mark.lab
     def test_a_controller_that_dies_leaves_nothing_running(self, job: Path, workers: Any) -> None:
@@ -282,8 +299,8 @@ def test_over_tls_who_has_no_certificate_of_the_job_runs_nothing(job: Path, tmp_
         ours / "ca.crt", other / "ca.crt"
     )  # it takes the workers for the right ones; they do not take it
     with waiting(job, "--tls", str(ours)) as workers:
-        said = ["--hosts", ",".join(address for address, _ in workers), "--", "says.py"]
-        refused = run(job, "control", "run", "--tls", str(other), *said)
+        words = ["--hosts", ",".join(address for address, _ in workers), "--", "says.py"]
+        refused = run(job, "control", "run", "--tls", str(other), *words)
         assert refused.returncode == 2 and "do not trust each other" in refused.stderr, refused.stderr
         host, port = workers[0][0].split(":")
         stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -294,9 +311,10 @@ def test_over_tls_who_has_no_certificate_of_the_job_runs_nothing(job: Path, tmp_
             pytest.raises(ssl.SSLError, match="CERTIFICATE_REQUIRED"),
         ):
             tls.recv(1)  # this is Monarch's own answer, and all that its promise stands on
-        done = run(job, "control", "run", "--tls", str(ours), *said)
+        done = run(job, "control", "run", "--tls", str(ours), *words)
         assert done.returncode == 0, done.stderr
-        assert sorted(line for line in done.stdout.splitlines() if "here" in line) == ["here 0", "here 1"]
+        said = sorted(line for line in done.stdout.splitlines() if "here" in line)
+        assert said == ["[rank0]: here 0", "[rank1]: here 1"]
 
 
 def test_a_worker_that_is_not_there_is_said_to_be(job: Path) -> None:

@@ -122,8 +122,9 @@ class TestWithoutDeclaredSteps:
             0
         ].out
 
-    def test_a_healthy_program_is_let_through(self, ranks: Ranks) -> None:
-        found = ranks.run(3, programs.undeclared, "healthy")
+    @pytest.mark.parametrize("program", ["healthy", "empty_shares", "uneven"])
+    def test_a_healthy_program_is_let_through(self, ranks: Ranks, program: str) -> None:
+        found = ranks.run(3, programs.undeclared, program)
         assert [rank.returned for rank in found] == [programs.STEPS] * 3, found[0].out
 
     @pytest.mark.parametrize(

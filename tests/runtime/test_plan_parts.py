@@ -12,6 +12,7 @@ import pytest
 from rankandfile.runtime.plan import memory
 from rankandfile.runtime.plan.calls import Call
 from rankandfile.runtime.plan.judge import Post, Wait, circle, compare
+from rankandfile.runtime.plan.made import Made
 from rankandfile.runtime.plan.memory import Memory, Novelty
 
 
@@ -46,7 +47,7 @@ def test_a_message_must_have_its_place(sends: int, receives: int, right: bool) -
         0: Post(0, "send", 1, 1, "new", sends=sends),
         1: Post(1, "recv", 2, 2, "new", receives=receives),
     }
-    found = compare(posts, "message 1")
+    found = compare(posts, "message 1", lambda _: False)
     assert (found is None) is right
 
 
@@ -99,17 +100,39 @@ def test_what_torch_gives_work_for_is_found_by_its_own_words() -> None:
     assert _gives_work(c10d.ProcessGroup.send) and not _gives_work(c10d.ProcessGroup.rank)
 
 
-@pytest.mark.torch
 def test_a_work_that_cannot_be_remembered_is_the_last_calls() -> None:
     """A backend's own, that says when two are equal: it must not cost the program anything."""
-    pytest.importorskip("torch")
-    from rankandfile.runtime.plan.gate import Gate
 
     class Work:
         __hash__ = None  # type: ignore[assignment]
 
-    gate, call, work = Gate(), cast("Call", object()), Work()
-    gate._issued = [call]
-    gate.gave(work)
-    gate.waits(work)
-    assert gate.standing is not None and gate.standing.call is call
+    made, call, work = Made(), cast("Call", "a call"), Work()
+    made.add(call)
+    made.gave(work)
+    assert made.call_of(work) is call
+    another, other = cast("Call", "another"), Work()
+    made.add(another)
+    made.gave(other)
+    assert made.call_of(other) is another
+
+
+def test_works_that_are_waited_for_in_any_order_are_their_calls() -> None:
+    class Work:
+        pass
+
+    made, works = Made(), [Work() for _ in range(3)]
+    calls = [cast("Call", f"call {n}") for n in range(3)]
+    for call, work in zip(calls, works, strict=True):
+        made.forget()
+        made.add(call)
+        made.gave(work)
+    assert [made.call_of(work) for work in works] == calls
+    assert made.call_of(Work()) is None
+
+
+def test_of_several_calls_nobody_knows_whose_work_is_whose() -> None:
+    made = Made()
+    made.add(cast("Call", "one"))
+    made.add(cast("Call", "two"))
+    made.gave(made)
+    assert made.call_of(made) is None

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.algorithms.join import Join
 
 from rankandfile.control import Plan
 from rankandfile.runtime.plan.start import start
@@ -159,6 +160,31 @@ def _healthy(rank: int) -> int:
         dist.gather_object({"rank": rank, "words": "x" * rank}, found)
         if n == 4:
             time.sleep(0.3 * rank)
+    dist.barrier()
+    return STEPS
+
+
+def _empty_shares(rank: int) -> int:
+    """Now and then a rank has nothing, and takes part by another line: long after the others are used to theirs."""
+    for n in range(LONG):
+        train()
+        if n > LONG // 2 and n % 7 == rank:
+            dist.all_reduce(torch.zeros(4))
+        else:
+            dist.all_reduce(torch.ones(4))
+    dist.barrier()
+    return STEPS
+
+
+def _uneven(rank: int) -> int:
+    """Under torch's `Join`, a rank that has no more inputs shadows what the others call."""
+    torch.manual_seed(1)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 1))
+    for n in range(4):
+        with Join([model]):
+            for _ in range(LONG // 3 - 9 * (rank == n % 3)):
+                model(torch.ones(2, 3)).sum().backward()
+        dist.all_reduce(torch.ones(1))
     dist.barrier()
     return STEPS
 

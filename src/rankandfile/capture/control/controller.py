@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from rankandfile.capture.control.doors import answers
 from rankandfile.capture.control.hosts import attach
 from rankandfile.capture.control.ranks import Rank, Ranks
+from rankandfile.capture.control.streams import Streams
 from rankandfile.capture.diagnose import Answer, diagnose
 from rankandfile.capture.gather import files
 from rankandfile.capture.watch.rings import Seen
@@ -46,6 +46,8 @@ class Options:
     stall: float | None = None
     plan: str = "off"
     out: Path | None = None
+    logs: Path | None = None
+    """A folder in which each rank gets files of its own for what it writes."""
     source: Path | None = None
     unicode: bool = True
     width: int = 100
@@ -81,7 +83,11 @@ def run(options: Options, say: Say, show: Callable[[str], None]) -> int:
             say(f"restarting the job{without}: attempt {attempt + 1}")
         with Ranks(mesh, len(options.hosts), options.ranks) as ranks:
             current[:] = [ranks]
-            code = _Attempt(options, ranks, attempt, say, show).until_end()
+            streams = Streams(len(ranks.ranks) == 1, attempt, options.logs)
+            try:
+                code = _Attempt(options, ranks, attempt, streams, say, show).until_end()
+            finally:
+                streams.end()
         current.clear()
         if code == 0:
             break
@@ -90,9 +96,15 @@ def run(options: Options, say: Say, show: Callable[[str], None]) -> int:
 
 class _Attempt:
     def __init__(
-        self, options: Options, ranks: Ranks, attempt: int, say: Say, show: Callable[[str], None]
+        self,
+        options: Options,
+        ranks: Ranks,
+        attempt: int,
+        streams: Streams,
+        say: Say,
+        show: Callable[[str], None],
     ) -> None:
-        self._options, self._ranks, self._attempt = options, ranks, attempt
+        self._options, self._ranks, self._attempt, self._streams = options, ranks, attempt, streams
         self._say, self._show = say, show
         self._told: set[int] = set()
         self._gone: set[int] = set()
@@ -139,9 +151,7 @@ class _Attempt:
         """Ranks' output as it comes, and once, how each one ended that did not end well."""
         for rank in self._ranks.ranks:
             if rank.sight is not None and rank.sight.wrote:
-                for stream, written in ((sys.stdout, rank.sight.output), (sys.stderr, rank.sight.errors)):
-                    stream.buffer.write(written)
-                    stream.flush()
+                self._streams.pass_on(rank.number, rank.sight.output, rank.sight.errors)
                 rank.sight = replace(rank.sight, output=b"", errors=b"")
             if not rank.lost and rank.asked is not None:
                 rank.lost = self._why_silent(rank)

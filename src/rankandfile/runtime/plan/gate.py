@@ -8,14 +8,14 @@ is put up too, but waits for nobody: ranks may send and receive in any order.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
 
 from rankandfile.runtime.guards import guard, membership
 from rankandfile.runtime.guards.membership import Members
@@ -23,6 +23,7 @@ from rankandfile.runtime.plan.board import Board
 from rankandfile.runtime.plan.calls import Call, Request, Requests
 from rankandfile.runtime.plan.errors import OutOfPlan, rebuilt
 from rankandfile.runtime.plan.judge import Ruling
+from rankandfile.runtime.plan.made import Made
 from rankandfile.runtime.plan.memory import Memory, Novelty
 from rankandfile.runtime.plan.series import Series
 from rankandfile.runtime.plan.steps import Steps
@@ -39,13 +40,6 @@ WORD_S = 1.5
 _PAUSE_S = 0.005
 #: Nobody need be asked.
 _SURE = (Novelty.EXPECTED, Novelty.SETTLED)
-
-
-class Standing(NamedTuple):
-    """What the main thread waits in."""
-
-    call: Call
-    since: float
 
 
 class Gate:
@@ -67,13 +61,11 @@ class Gate:
         self.raised = False
         """The main thread is on its way out with the error."""
         self.main = threading.main_thread().ident
-        self.standing: Standing | None = None
+        self.standing: Call | None = None
+        """What the main thread waits in."""
         self.reduction: int | None = None
         """Of the call that the main thread is about to make, where it is known."""
-        self._works: weakref.WeakKeyDictionary[Any, Call] = weakref.WeakKeyDictionary()
-        """Calls of the main thread by what it waits for them with."""
-        self._issued: list[Call] = []
-        """Its last ones, of which the work is not known."""
+        self._made = Made()
         self._world: Any = None
         self._requests: dict[str, Requests | None] = {}
         self._life = 0
@@ -84,20 +76,21 @@ class Gate:
 
     def enter(self, operator: Operator, arguments: tuple[Any, ...]) -> None:
         """A call is about to be issued, two frames above. Raises `OutOfPlan`, and nothing else."""
-        self.raise_if_left()
+        if self.breach is not None:
+            self.raise_if_left()
         try:
             requests = self._on(self._unbox(arguments[operator.group]).group_name)
             if requests is None:
                 return
-            main = threading.get_ident() == self.main
+            main = get_ident() == self.main
             reduction = self.reduction if main else None
             request = requests.of(operator, arguments, reduction, sys._getframe(2))
             series = self.series.get(request.series) or self._begun(request)
             series.threads |= not main
             call, asked = self._numbered(series, request)
             if main:
-                self._issued = [*self._issued[:1], call]
-                self.standing = Standing(call, time.monotonic()) if request.sync else None
+                self._made.add(call)
+                self.standing = call if request.sync else None
             self._check(series, call, asked)
         except OutOfPlan:
             raise
@@ -107,37 +100,25 @@ class Gate:
 
     def forget(self) -> None:
         """The main thread is about to make a call, and will say what its work is."""
-        self._issued = []
+        self._made.forget()
 
     def gave(self, work: Any) -> None:
-        if len(self._issued) == 1:
-            with contextlib.suppress(TypeError):  # a work of somebody's own making, that cannot be a key
-                self._works[work] = self._issued[0]
-                self._issued = []
+        self._made.gave(work)
 
     def issued(self) -> None:
         """The call is made, and did not wait for its end."""
-        if threading.get_ident() == self.main:
+        if get_ident() == self.main:
             self.standing = None
 
     def waits(self, work: Any) -> None:
         """A thread waits for that work."""
-        if threading.get_ident() == self.main:
-            call = self._call_of(work)
-            if call is None and len(self._issued) == 1:
-                call = self._issued[0]  # what is waited for right behind a call is the call's
-            self.standing = Standing(call, time.monotonic()) if call is not None else None
-
-    def _call_of(self, work: Any) -> Call | None:
-        try:
-            return self._works.get(work)
-        except TypeError:
-            return None
+        if get_ident() == self.main:
+            self.standing = self._made.call_of(work)
 
     def waited(self) -> None:
-        if threading.get_ident() == self.main:
+        if get_ident() == self.main:
             self.standing = None
-            self._issued.clear()
+            self._made.forget()
 
     def failed(self, error: BaseException) -> None:
         """A call failed: where that is because others have left the plan, and ended, this is what to say."""
@@ -245,7 +226,7 @@ class Gate:
     def raise_if_left(self) -> None:
         if self.breach is None:
             return
-        if threading.get_ident() == self.main:
+        if get_ident() == self.main:
             self.raised = True
         self.all_have_heard()
         raise OutOfPlan(str(self.breach), self.breach.facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rankandfile.runtime.guards.membership import spelled
@@ -28,6 +28,10 @@ class Post:
     sends: int = -1
     receives: int = -1
     """Bytes of a message; -1 where it is none."""
+    frames: Sequence[str] = ()
+    """Of its way, the innermost first."""
+    shadows: bool = False
+    """It stands for the others' call, whatever that is."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,18 @@ class Ruling:
     values: dict[int, str]
 
 
-def together(posts: Mapping[int, Post]) -> bool:
-    """Whether members went one way; else, where `compare` objects to nothing, several legal ones."""
-    return len({post.way for post in posts.values()}) == 1
+#: Whether a way of the program, by its frames, is the same as that of whoever asks, or the other arm of one decision.
+Alternative = Callable[[Sequence[str]], bool]
 
 
-def compare(posts: Mapping[int, Post], place: str) -> Ruling | None:
+def together(posts: Mapping[int, Post], alternative: Alternative) -> bool:
+    """Whether members went one way, or through one decision; else, where `compare` objects to nothing, several legal
+    ones."""
+    ways = {post.way: post.frames for post in posts.values() if not post.shadows}
+    return len(ways) < 2 or all(map(alternative, ways.values()))
+
+
+def compare(posts: Mapping[int, Post], place: str, alternative: Alternative) -> Ruling | None:
     """None where the calls belong together. Ways may differ as long as they always did: some programs write one call
     of a group on several lines."""
     everyone = list(posts.values())
@@ -53,7 +63,7 @@ def compare(posts: Mapping[int, Post], place: str) -> Ruling | None:
         return None if sent <= taken else ruling(posts, f"{place}: {sent} bytes are sent, and {taken} taken")
     if len({post.contract for post in everyone}) == 1:
         new = all(post.novelty == Novelty.NEW.value for post in everyone)
-        if together(posts) or new or any(post.mixed for post in everyone):
+        if new or any(post.mixed for post in everyone) or together(posts, alternative):
             return None
     return ruling(posts, f"{place}: the ranks are not about to make the same call")
 

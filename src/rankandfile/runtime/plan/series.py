@@ -49,4 +49,6 @@ class Series:
             at=call.at,
             sends=request.message if request.op == "send" else -1,
             receives=request.message if request.op != "send" else -1,
+            frames=request.way.frames,
+            shadows=request.way.shadows,
         )

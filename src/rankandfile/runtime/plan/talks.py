@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
-from rankandfile.runtime.plan import judge
+from rankandfile.runtime.plan import arms, judge
 from rankandfile.runtime.plan.board import Board
 from rankandfile.runtime.plan.calls import Call
 from rankandfile.runtime.plan.judge import Ruling
@@ -60,13 +61,15 @@ class Talks:
         if count < len(series.ranks):
             return
         posts = board.posts(series.ident, number, series.ranks)
-        wrong = judge.compare(posts, series.title.format(number))
+        way = call.request.way
+        alternative = partial(arms.alternatives, way.frames, way.files)
+        wrong = judge.compare(posts, series.title.format(number), alternative)
         if wrong is not None:
             self.settle(series.label, wrong)
         if series.messages:
             board.clear(series.ident, number, series.ranks)  # nobody waits for what comes of it
         else:
-            words = "breach" if wrong else "one" if judge.together(posts) else "mixed"
+            words = "breach" if wrong else "one" if judge.together(posts, alternative) else "mixed"
             board.settle(series.ident, number, words)
 
     def settle(self, label: str, wrong: Ruling) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Between two looks at the main thread.
 EVERY_S = 0.1
 #: Who stays in a call so long is said to wait in it.
-WAITS_S = 0.3
+WAITS_S = 0.25
 #: Between two looks for ranks that wait for each other in a circle; all that wait look at all, at one server.
 CIRCLE_S, PER_PAIR_S = 0.4, 5e-5
 #: For members to say what they did at the number that an ended rank never came to.
@@ -38,7 +38,11 @@ ENDED = 86
 class Watch:
     def __init__(self, gate: Gate, board: Board) -> None:
         self._gate, self._board = gate, board
+        self._waits: Call | None = None
+        self._since = 0.0
+        """When the main thread was first seen to wait in it."""
         self._stands: Call | None = None
+        """The wait that others were told of."""
         self._circle: tuple[tuple[int, str, int], ...] = ()
         self._looked = 0.0
         self._ended: dict[int, dict[str, Any]] = {}
@@ -93,6 +97,8 @@ class Watch:
             time.sleep(EVERY_S)
 
     def _look(self) -> None:
+        if (call := self._gate.standing) is not self._waits:
+            self._waits, self._since = call, time.monotonic()
         self._say_where()
         if (lookout := self._gate.lookout) is not None:
             lookout.look()
@@ -102,13 +108,13 @@ class Watch:
 
     def _say_where(self) -> None:
         """Others are told of a wait, once, and of its end; and who waits looks whether others wait for it in turn."""
-        at = self._gate.standing
-        if at is None or not at.call.request.waits_for or time.monotonic() - at.since < WAITS_S:
+        call = self._waits
+        if call is None or not call.request.waits_for or time.monotonic() - self._since < WAITS_S:
             if self._stands is not None:
                 self._stands, self._circle = None, ()
                 self._board.stand(None)
             return
-        call, series = at.call, self._gate.series.copy()
+        series = self._gate.series.copy()
         if self._stands is not call:
             self._stands, self._circle = call, ()
             told: dict[str, object] = {"series": call.request.series, "number": call.number}
@@ -171,11 +177,10 @@ class Watch:
 
     def _waits_in(self, series: Series, number: int) -> bool:
         """A message that is never taken harms nobody who does not wait for it."""
-        at = self._gate.standing
-        waits = at is not None and time.monotonic() - at.since > WAITS_S
-        return (
-            waits and at is not None and at.call.request.series == series.ident and at.call.number >= number
-        )
+        call = self._waits
+        if call is None or time.monotonic() - self._since < WAITS_S:
+            return False
+        return call.request.series == series.ident and call.number >= number
 
     def _settle(self, label: str, wrong: Ruling) -> None:
         if self._gate.talks is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Exit, Option
@@ -11,12 +12,13 @@ from rankandfile.cli.console import Unicode, err, shows_symbols
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.extras import needs_monarch
 from rankandfile.cli.loading import Source
+from rankandfile.cli.output import may_be_folder
 from rankandfile.cli.watching import CaseFolder, Certificates, OnPlan, Stall, say, show_card
 
 ORDER = 10
 EXAMPLES = (
     "raf control run --ranks 8 -- train.py --lr 0.1",
-    "raf control run --ranks 8 --policy restart --restarts 3 -- -m my_package.train",
+    "raf control run --ranks 8 --policy restart --restarts 3 --logs logs -- -m my_package.train",
     "raf control run --hosts node0:7400,node1:7400 --tls job-certificates --ranks 8 -- train.py",
     "raf control run --ranks 4 --plan enforce --stall 30 --src train/ -- train/main.py",
 )
@@ -56,6 +58,15 @@ def run(
     stall: Stall = None,
     plan: Annotated[OnPlan, Option("--plan", help="As of raf run.")] = OnPlan.off,
     out: CaseFolder = None,
+    logs: Annotated[
+        Path | None,
+        Option(
+            "--logs",
+            callback=may_be_folder,
+            metavar="DIR",
+            help="Also keep what each rank writes, in files of its own: attempt_0/rank_3.stdout.log and .stderr.log.",
+        ),
+    ] = None,
     src: Source = None,
     unicode: Unicode = True,
 ) -> None:
@@ -74,7 +85,7 @@ def run(
         from rankandfile.capture.control.controller import run as controlled
 
         options = Options(
-            script, ranks, workers, tls, policy.value, restarts, stall, plan.value, out, src,
+            script, ranks, workers, tls, policy.value, restarts, stall, plan.value, out, logs, src,
             shows_symbols(err, unicode), min(err.width, 100),
         )  # fmt: skip
         raise Exit(controlled(options, say, show_card))

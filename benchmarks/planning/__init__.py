@@ -1,0 +1,1 @@
+"""Programs that were not written for it, under `raf run --plan enforce`."""
