@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from rankandfile.source.program.modules import Function
 
@@ -10,6 +12,9 @@ from .condition import Condition
 from .deciding import answer
 from .graph import Node
 from .reach import between
+
+_Question: TypeAlias = "tuple[frozenset[Node], frozenset[Node], frozenset[Node]]"
+_KNOWN: WeakKeyDictionary[Function, dict[_Question, list[Condition]]] = WeakKeyDictionary()
 
 
 def between_nodes(
@@ -21,7 +26,16 @@ def between_nodes(
     `for item in items: if mine(item): if good(item): yield item` comes to its `yield` in a later round whatever
     `mine` says of this one; how often it does is said by both.
     """
-    starts = frozenset(starts)
+    known = _KNOWN.setdefault(function, {})
+    question = (frozenset(here), frozenset(there), frozenset(starts))
+    if question not in known:
+        known[question] = _all_that_lead(function, here, there, question[2])
+    return list(known[question])
+
+
+def _all_that_lead(
+    function: Function, here: set[Node], there: set[Node], starts: frozenset[Node]
+) -> list[Condition]:
     first = answer(function, here, there, starts)
     conditions = dict.fromkeys(first.conditions)
     open_, seen = [*first.nodes], {*first.nodes}
