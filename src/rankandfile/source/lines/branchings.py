@@ -87,13 +87,10 @@ def _moves(
         yield -1, 0
         return
     depth = first_unlike(before, to)
-    rounds = 1
     if depth is not None and before[depth][:2] == to[depth][:2]:
+        # Who stands before the line it was at has left the function, and come into it anew.
         if reachability.goes_on(before[depth], to[depth].line):
             yield depth, 0
-        else:
-            # It has left the function and come into it anew: that a loop came round for that need not be supposed.
-            rounds = 0
         rest = depth - 1
     else:
         # One runs into another function from the same line, or it is the same call again.
@@ -101,6 +98,7 @@ def _moves(
         if depth is not None and rest >= 0:
             yield rest, 0
             rest -= 1
+    rounds = 1
     ended = new and to == before
     for outer in range(rest, -1, -1):
         anew = reachability.loops(to[outer], _called(to, outer))

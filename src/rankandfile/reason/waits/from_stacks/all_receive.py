@@ -20,7 +20,7 @@ from .where_all_stand import WhereAllStand
 
 #: So many looks at all of them show no message under way.
 _LOOKS = 3
-_NOBODY_AT_WORK = "no rank that was seen is at work, so none of them comes to"
+_NOBODY_SENDS = "no rank that was seen is at work, so none of them comes to send"
 
 
 def all_receive(of: WhereAllStand) -> Finding | None:
@@ -40,12 +40,10 @@ def all_receive(of: WhereAllStand) -> Finding | None:
     for_ever = (
         together and of.alike and not of.elsewhere and min(s.snapshots for s in of.stands.values()) >= _LOOKS
     )
-    # Others may send to each other meanwhile: what half of the ranks do first, in pairs of which both are of one half.
-    sending = _sends_in_circles(_sent_to(of))
-    all_there = {*named, *sending} == set(of.stands)
-    sure = len(lines) == 1 and not of.unseen and (for_ever or (bool(of.stays) and all_there))
-    receiving = {rank: f"{RECEIVES_FROM} {awaited[rank]} before it sends" for rank in named}
-    doing = dict(sorted({**receiving, **sending}.items()))
+    sure = (
+        len(lines) == 1 and not of.unseen and (for_ever or (bool(of.stays) and set(named) == set(of.stands)))
+    )
+    doing = {rank: f"{RECEIVES_FROM} {awaited[rank]} before it sends" for rank in named}
     either = ("order_inversion", "Both may receive before they send.")
     left_out = ("skipped_collective", "A send may have been left out before.")
     first, second = (either, left_out) if len(lines) == 1 else (left_out, either)
@@ -56,7 +54,7 @@ def all_receive(of: WhereAllStand) -> Finding | None:
         sure=sure,
         otherwise=second,
         place=of.stands[named[0]].location if len({line[:2] for line in lines}) == 1 else None,
-        lasts=f"{_NOBODY_AT_WORK} {'what another waits for' if sending else 'send'}" if sure else "",
+        lasts=_NOBODY_SENDS if sure else "",
     )
 
 
@@ -67,11 +65,19 @@ _PAIR = 2
 
 def all_send(of: WhereAllStand) -> Finding | None:
     """Ranks that send to each other in a circle, and none of which receives: each waits until its message is taken."""
-    doing = _sends_in_circles(_sent_to(of))
-    if not doing:
+    senders = {rank: stand for rank, stand in of.waiting.items() if stand.op == _SEND}
+    pair = len(senders) == len(of.stands) == world_of(of.facts) == _PAIR
+    to = {
+        rank: 1 - rank if stand.asked.dst is None and pair else stand.asked.dst
+        for rank, stand in senders.items()
+    }
+    circles = _circles({rank: peer for rank, peer in to.items() if peer is not None})
+    named = tuple(sorted(rank for circle in circles if len(circle) > 1 for rank in circle))
+    if not named or not set(named) <= senders.keys():
         return None
-    told = of.facts.case.world_size is not None or all(of.stands[r].asked.dst is not None for r in doing)
-    sure = bool(of.stays) and told and set(doing) == set(of.stands) and not of.unseen
+    told = of.facts.case.world_size is not None or all(senders[rank].asked.dst is not None for rank in named)
+    sure = bool(of.stays) and told and set(named) == set(of.stands) and not of.unseen
+    doing = {rank: f"sends to rank {to[rank]}, which is in a send itself" for rank in named}
     return _in_a_circle(
         of,
         doing,
@@ -80,25 +86,6 @@ def all_send(of: WhereAllStand) -> Finding | None:
         otherwise=("skipped_collective", "A receive may have been left out before."),
         only="" if told else ", if these two are all ranks of the job",
     )
-
-
-def _sent_to(of: WhereAllStand) -> dict[int, int]:
-    """Whom each of those sends to who stand in a send, where that is known."""
-    senders = {rank: stand for rank, stand in of.waiting.items() if stand.op == _SEND}
-    pair = len(senders) == len(of.stands) == world_of(of.facts) == _PAIR
-    to = {
-        rank: 1 - rank if stand.asked.dst is None and pair else stand.asked.dst
-        for rank, stand in senders.items()
-    }
-    return {rank: peer for rank, peer in to.items() if peer is not None}
-
-
-def _sends_in_circles(to: Mapping[int, int]) -> dict[int, str]:
-    """What those do who send to each other; nothing, where one of them is in no send."""
-    named = sorted(rank for circle in _circles(to) if len(circle) > 1 for rank in circle)
-    if not to.keys() >= {*named}:
-        return {}
-    return {rank: f"sends to rank {to[rank]}, which is in a send itself" for rank in named}
 
 
 def all_in_turn(of: WhereAllStand) -> Finding | None:
@@ -164,7 +151,7 @@ def _in_a_circle(
     )
 
 
-def _circles(awaited: Mapping[int, int]) -> list[list[int]]:
+def _circles(awaited: dict[int, int]) -> list[list[int]]:
     ranks = sorted({*awaited, *awaited.values()})
     index = {rank: i for i, rank in enumerate(ranks)}
     arrows = [[index[awaited[rank]]] if rank in awaited else [] for rank in ranks]
