@@ -28,10 +28,9 @@ def who_asks_all(
     decision = found.decision
     if decision is None or decision.condition.kind != "if" or decision.reason.source not in ON_RANK:
         return None
-    both = [
-        stop for stop in (decision.branching.normal, decision.branching.culprit) if isinstance(stop, Stop)
-    ]
-    if verdict.cause != "undetermined" or len(verdict.waits) != 1 or len(both) != 2:
+    stops = (decision.branching.normal, decision.branching.culprit)
+    lines = {stop.line for stop in stops if isinstance(stop, Stop)}
+    if verdict.cause != "undetermined" or len(verdict.waits) != 1 or "end" in stops:
         return None
     wait = verdict.waits[0]
     asking, asked = parse_ranks(wait.ranks), parse_ranks(wait.waits_for)
@@ -40,7 +39,7 @@ def who_asks_all(
         alike = all(
             {paths.now(rank) for rank in ranks} == {of.path} for of, ranks in ((side, asking), (other, asked))
         )
-        if not alike or not _stands_behind(decision, side) or not _none_before(wait, asking, asked, paths):
+        if not alike or not _stands_at(lines, decision, side) or not _none_before(wait, asking, asked, paths):
             continue
         at = found.place.at(found.line)
         return NamedByCode(
@@ -53,13 +52,10 @@ def who_asks_all(
     return None
 
 
-def _stands_behind(decision: Decision, side: Side) -> bool:
-    """The path of this side goes through the function of the test, at the line that is its stop there."""
-    stops = (decision.branching.normal, decision.branching.culprit)
+def _stands_at(lines: set[int], decision: Decision, side: Side) -> bool:
+    """The path of this side goes through the function of the test, by one of these lines."""
     depth = decision.branching.depth
-    return depth < len(side.path) and any(
-        isinstance(stop, Stop) and stop.line == side.path[depth].line for stop in stops
-    )
+    return depth < len(side.path) and side.path[depth].line in lines
 
 
 def _none_before(wait: Wait, asking: list[int], asked: list[int], paths: CallPaths) -> bool:

@@ -192,7 +192,7 @@ def _of_value(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         # Whether there is something at all is a question of the keys.
         return join([ev.value(e.args[0], frame), ev.value(receiver, frame, (HOLDS,))])
     if name in ("items", "keys", "values") and not e.args:
-        return containers.of_a_dictionary(ev, receiver, name, frame, path)
+        return containers.view_of_dictionary(ev, receiver, name, frame, path)
     if random_state.is_draw(ev, e, frame):
         return random_state.draw_of_object(ev, e, frame)
     if name in _OF_GROUPS:

@@ -113,7 +113,7 @@ def mapping(ev: Evaluator, e: ast.Dict, frame: Frame, path: Path) -> Value:
     return join([ev.all(keys, frame), ev.all(e.values, frame, path[1:] if kind == "item" else ())])
 
 
-def of_a_dictionary(ev: Evaluator, receiver: ast.expr, name: str, frame: Frame, path: Path) -> Value:
+def view_of_dictionary(ev: Evaluator, receiver: ast.expr, name: str, frame: Frame, path: Path) -> Value:
     """Its keys, its values, or both; what one goes over of them, and how many there are."""
     one = (("item", None), *path[2 if name == "items" else 1 :])
     if path[:1] == (EACH,) and (name == "values" or path[1:2] == (("item", 1),)):
@@ -132,12 +132,10 @@ def comprehension(ev: Evaluator, e: ast.expr, frame: Frame, path: Path) -> Value
     if kind == "len":
         return which
     if isinstance(e, ast.DictComp):
-        asked = (
-            ()
-            if kind in ("each", "holds")
-            else (ev.value(e.value, frame, path[1:] if kind == "item" else ()),)
-        )
-        return join([which, ev.value(e.key, frame), *asked])
+        keys = join([which, ev.value(e.key, frame)])
+        if kind in ("each", "holds"):
+            return keys
+        return join([keys, ev.value(e.value, frame, path[1:] if kind == "item" else ())])
     value = join([which, ev.value(e.elt, frame, path[1:] if kind in ("item", "each") else ())])
     if isinstance(e, ast.SetComp):
         return join([value, order_of_set(e, frame)]) if kind in ("each", "order", "item") else value

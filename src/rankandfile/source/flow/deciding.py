@@ -18,7 +18,7 @@ from .condition import Condition, Exit, Kind, Point, written
 from .graph import RAISED, Decision, Graph, Node
 from .reach import HERE, THERE, Signatures, between, differ, normal, signatures
 
-_Question: TypeAlias = "tuple[frozenset[Node], frozenset[Node], frozenset[Node]]"
+Question: TypeAlias = "tuple[frozenset[Node], frozenset[Node], frozenset[Node]]"
 _Key: TypeAlias = "tuple[Kind, ast.AST, ast.AST]"
 
 
@@ -109,10 +109,10 @@ def _starts(function: Function, graph: Graph, after: int | Point | None) -> list
 def _conditions(
     function: Function, graph: Graph, here: set[Node], there: set[Node], after: int | Point | None
 ) -> list[Condition]:
-    return _reached_first(function, here, there, _starts(function, graph, after))
+    return list(answer(function, here, there, frozenset(_starts(function, graph, after))).conditions)
 
 
-_BETWEEN: WeakKeyDictionary[Function, dict[_Question, Answer]] = WeakKeyDictionary()
+_ANSWERS: WeakKeyDictionary[Function, dict[Question, Answer]] = WeakKeyDictionary()
 
 
 class Answer(Struct):
@@ -123,19 +123,12 @@ class Answer(Struct):
     """The steps that decide."""
 
 
-def _reached_first(
-    function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]
-) -> list[Condition]:
-    """The decisions, on the way from `starts`, by which one set of steps is reached first and not the other."""
-    return list(answer(function, here, there, frozenset(starts)).conditions)
-
-
 def answer(function: Function, here: set[Node], there: set[Node], starts: frozenset[Node]) -> Answer:
     """The decisions by which, coming from `starts`, one set of steps is reached first and not the other."""
-    known = _BETWEEN.setdefault(function, {})
+    known = _ANSWERS.setdefault(function, {})
     question = (frozenset(here), frozenset(there), starts)
     if question not in known:
-        known[question] = _between_nodes(function, here, there, starts)
+        known[question] = _worked_out(function, here, there, starts)
     return known[question]
 
 
@@ -154,7 +147,7 @@ def _raising(function: Function) -> list[Node]:
     return [n for n in found if n.what not in handling and not _landings(n.next(), {graph.raises})]
 
 
-def _between_nodes(function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]) -> Answer:
+def _worked_out(function: Function, here: set[Node], there: set[Node], starts: Iterable[Node]) -> Answer:
     there = there - here
     if not here or not there:
         return Answer([], [])

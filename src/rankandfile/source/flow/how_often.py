@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from rankandfile.source.program.modules import Function
 
 from .condition import Condition
-from .deciding import answer
+from .deciding import Question, answer
 from .graph import Node
 from .reach import between
 
-_Question: TypeAlias = "tuple[frozenset[Node], frozenset[Node], frozenset[Node]]"
-_KNOWN: WeakKeyDictionary[Function, dict[_Question, list[Condition]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Function, dict[Question, list[Condition]]] = WeakKeyDictionary()
 
 
 def between_nodes(

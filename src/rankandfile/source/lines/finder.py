@@ -62,14 +62,15 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         found = made_by_some(search, verdict) or guarded(search, verdict)
         if found is not None:
             return found
+    apart = list(divergences(search.paths, verdict))
     if verdict.cause == "order_inversion" and (begun := begun_at(search, verdict)) is not None:
         # Items that came in another order say more than that a thread makes the calls.
-        ordered = diverged(search, verdict)
+        ordered = diverged(search, verdict, apart)
         return ordered if ordered is not None and ordered.kind == "order" else begun
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
     found = found or owed_in_circle(search, verdict)
-    found = found or upon_exception(search, divergences(search.paths, verdict)) or diverged(search, verdict)
+    found = found or upon_exception(search, apart) or diverged(search, verdict, apart)
     if found is None or not _is_of(found, culprits):
         found = took_up(search, verdict) or found
     if verdict.cause == "early_exit" and culprits and (found is None or found.decision is None):

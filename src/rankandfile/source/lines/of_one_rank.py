@@ -58,8 +58,11 @@ def raised(search: Search, verdict: Verdict, rank: int) -> FoundLine | None:
     known = [p for p in shown if p is not None]
     if place is None and known:
         place = known[-1]
-    if place is None:
-        return None
+    return raised_at(search, place) if place is not None else None
+
+
+def raised_at(search: Search, place: SourcePlace) -> FoundLine:
+    """The decision upon which an exception was raised there, or the line itself."""
     condition = condition_of_raise(place)
     if condition is None:
         return FoundLine(place, place.line, kind="raised")

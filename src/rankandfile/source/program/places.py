@@ -61,6 +61,8 @@ class SourcePlaces:
         """Files of the run that several files of the tree could be."""
         self._owners: dict[str, set[str]] = {}
         """File of the tree -> those of the run that it is, by all their lines."""
+        self._folders: set[tuple[str, ...]] = set()
+        """Of the run, that have a file of the tree."""
         self._misfits: dict[str, str] = {}
         """File of the run -> that of the tree which it would be by its name, and is not by a line."""
 
@@ -95,8 +97,7 @@ class SourcePlaces:
 
     def _is_another(self, file: str, path: str) -> bool:
         """Another file of the run is this one of the tree, and nothing in this one's folder is in the tree."""
-        own = {_folder(each) for files in self._owners.values() for each in files}
-        return bool(self._owners.get(path, set()) - {file}) and _folder(file) not in own
+        return bool(self._owners.get(path, set()) - {file}) and _folder(file) not in self._folders
 
     def _find(self, frame: Frame) -> SourcePlace | None:
         parts = path_parts(frame.file)
@@ -133,6 +134,7 @@ class SourcePlaces:
             return None
         if sure:
             self._owners.setdefault(sure[0].path, set()).add(frame.file)
+            self._folders.add(_folder(frame.file))
             return sure[0]
         if len(doubtful) == 1 and not _INSTALLED & set(parts):
             if self._is_another(frame.file, doubtful[0].path):

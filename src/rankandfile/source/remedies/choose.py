@@ -16,23 +16,13 @@ from .problem import Problem
 _ASKED_BY_ANYBODY = frozenset(
     ("__getitem__", "__contains__", "__missing__", "__getattr__", "__len__", "__bool__")
 )
+#: From such a method down to the function of the decision.
+_DEEPEST = 3
 
 
 def patterns() -> list[Pattern]:
     """The fix patterns in order: the particular ones first, as each knows more of its place than those behind it."""
     return listing.members(f"{__package__}.patterns", "PATTERN", Pattern)
-
-
-#: From such a method down to the function of the decision.
-_DEEPEST = 3
-
-
-def _asked_by_anybody(place: PlaceToMend, function: Function, depth: int = _DEEPEST) -> str | None:
-    """Such a method by which one comes to the decision: the function itself, or one that calls it."""
-    if function.name in _ASKED_BY_ANYBODY:
-        return function.name
-    callers = (caller for caller, _ in place.answers.callers(function)) if depth else ()
-    return next(filter(None, (_asked_by_anybody(place, one, depth - 1) for one in callers)), None)
 
 
 def patches(problem: Problem, files: Files | Code, plain: bool = False) -> list[Patch | Refusal]:
@@ -112,3 +102,11 @@ def tried(pattern: Pattern, place: PlaceToMend, plain: bool) -> Patch | Refusal 
     except RecursionError:
         return Refusal(pattern.name, "the code is nested too deeply to be edited")
     return patch if patch.before != patch.after else None
+
+
+def _asked_by_anybody(place: PlaceToMend, function: Function, depth: int = _DEEPEST) -> str | None:
+    """Such a method by which one comes to the decision: the function itself, or one that calls it."""
+    if function.name in _ASKED_BY_ANYBODY:
+        return function.name
+    callers = (caller for caller, _ in place.answers.callers(function)) if depth else ()
+    return next(filter(None, (_asked_by_anybody(place, one, depth - 1) for one in callers)), None)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.objects.frameworks_own import outside
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
-from rankandfile.source.lines.exception_origin import condition_of_raise
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.of_one_rank import raised_at
 from rankandfile.source.program.log_lines import raised_with
 from rankandfile.source.program.names import Class
 from rankandfile.source.program.places import SourcePlace, place_in
@@ -32,17 +34,9 @@ def upon_exception(search: Search, divergences: Iterable[CodeDivergence]) -> Fou
         words = TABLE.upon_exceptions[_called(hook)]
         story = f"{words} ({hook.at(hook.line)}): {ranks_in_words(divergence.culprit)} raised before that."
         place = _raised(search, divergence)
-        condition = condition_of_raise(place) if place is not None else None
-        if place is None:
-            return FoundLine(
-                hook, hook.function.first_line, None, None, divergence, kind="raised", story=story
-            )
-        if condition is None:
-            return FoundLine(place, place.line, None, None, divergence, kind="raised", story=story)
-        reason = search.why(place.function, condition)
-        return FoundLine(
-            place, condition.line, condition.text, reason, divergence, kind="raised", story=story
-        )
+        itself = FoundLine(hook, hook.function.first_line, kind="raised")
+        line = raised_at(search, place) if place is not None else itself
+        return replace(line, divergence=divergence, story=story)
     return None
 
 

@@ -27,7 +27,6 @@ from .again.in_another_go import in_another_go
 from .again.run_again import run_again
 from .another_callee import another_callee
 from .barred import barred
-from .compared_ranks import divergences
 from .decided import decided
 from .filled_collection import attributes, filling_methods
 from .groups_in_order import made_in_order
@@ -43,9 +42,9 @@ _MOST_UNSEEN = 1
 _MOST_UNDETERMINED = 2
 
 
-def diverged(search: Search, verdict: Verdict) -> FoundLine | None:
-    """The line at which two cohorts of the verdict went different ways, by the decision that most likely did it."""
-    found = list(divergences(search.paths, verdict))
+def diverged(search: Search, verdict: Verdict, found: list[CodeDivergence]) -> FoundLine | None:
+    """The line at which two cohorts of the verdict went different ways, by the decision that most likely did it;
+    `found`: where the evidence shows two call paths."""
     first = found[0] if found else None
     same = first if first is not None and _from_one_place(first) else None
     if same is None and verdict.divergence is not None and verdict.divergence.kind == "cycle":

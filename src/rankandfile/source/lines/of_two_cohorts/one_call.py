@@ -11,7 +11,7 @@ from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import innermost
 
-from .nothing_new import never_told
+from .kept_answers.nothing_new import never_told
 from .renewed import renewed
 
 _RECEIVES = {"recv", "irecv", "recv_object_list"}

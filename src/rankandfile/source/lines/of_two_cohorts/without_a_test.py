@@ -19,11 +19,11 @@ from rankandfile.source.program.places import SourcePlace
 
 from .again.run_again import run_again
 from .another_callee import another_callee, another_object, at
-from .answered_before import answered_before
 from .barred import barred
+from .kept_answers.answered_before import answered_before
+from .kept_answers.nothing_new import nothing_new
 from .logged_values import logged_values
 from .no_graph import no_graph
-from .nothing_new import nothing_new
 from .put_off import put_off
 from .through_framework import through_framework
 from .two_ways import branchings_of, sides_of

@@ -11,11 +11,10 @@ from rankandfile.source.lines.arguments import called_name, calls_on
 from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.lines.of_two_cohorts.two_ways import branchings_of
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.places import SourcePlace, place_in
-
-from .two_ways import branchings_of
 
 _KEEPS = {"functools.lru_cache", "functools.cache", "cachetools.cached", "cachetools.func.lru_cache"}
 
@@ -25,8 +24,9 @@ _KEEPS = {"functools.lru_cache", "functools.cache", "cachetools.cached", "cachet
 )
 def answered_before(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """The decorator by which it keeps them, where it was asked for what can differ between ranks."""
-    sure = {b.frame for b in branchings_of(search, divergence) if not b.guessed}
-    for branching in branchings_of(search, divergence):
+    ways = branchings_of(search, divergence)
+    sure = {way.frame for way in ways if not way.guessed}
+    for branching in ways:
         outer, place = branching.outer[-1:], search.places.find(branching.frame)
         if branching.after is not None or branching.culprit != "end" or not {*outer} & sure:
             continue
