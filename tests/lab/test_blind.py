@@ -16,6 +16,7 @@ from rankandfile.lab.blind import case, code, page, scoring, sealed, sealing
 from rankandfile.lab.blind.forms import FORMS
 from rankandfile.lab.blind.reveal import reveal
 from rankandfile.lab.scenario import Scenario
+from rankandfile.lab.score.answer import Answer
 from rankandfile.lab.sim.run import simulate
 from rankandfile.model.errors import UserError
 
@@ -348,7 +349,7 @@ def test_the_benchmark_asks_any_command_and_shows_it_no_truth(benchmark: Path, t
         "old = {round(p.stat().st_mtime) for p in pathlib.Path(sys.argv[1]).rglob('*.log')} == {1700000000}\n"
         "print(json.dumps({'hang': True, 'culprits': [2], 'seen': seen, 'args': sys.argv[2:], 'old': old}))\n"
     )
-    command = f"{sys.executable} {tool} {{evidence}} --source {{src}}"
+    command = f"{sys.executable} {tool} {{evidence}} {{hung:--it-hangs}} --source {{src}}"
     done = scorer(benchmark, "run", command, "--answers", tmp_path / "answers", "--only", "spring.stops")
     right = "1/1 (100%, 21%-100%)"
     assert done.stdout.count(f"| 1 | {right} | {right} |") == len(FORMS), done.stdout
@@ -359,10 +360,28 @@ def test_the_benchmark_asks_any_command_and_shows_it_no_truth(benchmark: Path, t
     assert len(said) == len(FORMS)
     for form, answer in said.items():
         assert not {"truth.json", "score.py", "benchmark.json"} & set(answer["seen"])
-        assert bool(answer["args"]) == ("trainer.py" in answer["seen"]) == (form.endswith("and-sources"))
+        assert (
+            ("--source" in answer["args"]) == ("trainer.py" in answer["seen"]) == form.endswith("and-sources")
+        )
+        assert ("--it-hangs" in answer["args"]) == (form == "dumps-only-of-a-hang")
         assert ("dumps" in answer["seen"]) == (not form.startswith(("stacks", "logs")))
         if "logs" in answer["seen"]:
             assert answer["old"] == (form == "copied-without-times")
+
+
+def test_only_of_a_hang_and_in_one_form_its_owner_says_so(scored: Path) -> None:
+    known = sealed.read(scored).content.cases
+    said: list[bool] = []
+
+    def ask(_evidence: Path, _src: list[Path], hung: bool) -> Answer:
+        said.append(hung)
+        return Answer()
+
+    asked = [(one, form) for one in case.cases(scored) for form in FORMS]
+    for one, form in asked:
+        scoring.answered(one, form, known[one.name], ask=ask)
+    told = [(one.name, form.name) for (one, form), hung in zip(asked, said, strict=True) if hung]
+    assert told == [("stops", "dumps only of a hang")]
 
 
 def test_a_set_that_is_not_revealed_makes_no_benchmark(raf: Raf, scored: Path, tmp_path: Path) -> None:

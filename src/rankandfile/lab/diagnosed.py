@@ -12,9 +12,9 @@ from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.pipeline import Options, diagnose, load
 
 
-def diagnosed(paths: Sequence[Path], src: Sequence[Path] = ()) -> Diagnosis:
+def diagnosed(paths: Sequence[Path], src: Sequence[Path] = (), hung: bool = False) -> Diagnosis:
     """The diagnosis of the files, with what the source adds to it. Raises `UserError`."""
-    return diagnose(_loaded(tuple(paths)), Options(sources=tuple(src))).diagnosis
+    return diagnose(_loaded(tuple(paths)), Options(sources=tuple(src), hung=hung)).diagnosis
 
 
 def bench_of(paths: Sequence[Path], src: Sequence[Path] = ()) -> bench.Bench:

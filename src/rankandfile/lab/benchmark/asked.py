@@ -78,12 +78,12 @@ def _ask(name: str) -> scoring.Ask:
     if name == "raf":
         return scoring.ours
     if name in ANALYSERS:
-        return lambda evidence, _src: ANALYSERS[name](evidence.parent)
+        return lambda evidence, _src, _hung: ANALYSERS[name](evidence.parent)
     return partial(_command, name)
 
 
-def _command(template: str, evidence: Path, src: list[Path]) -> Diagnosis | Answer:
-    done = run(words_of(template, evidence, src[0] if src else None))
+def _command(template: str, evidence: Path, src: list[Path], hung: bool) -> Diagnosis | Answer:
+    done = run(words_of(template, evidence, src[0] if src else None, hung))
     try:
         return from_json(done.stdout.encode())
     except (msgspec.DecodeError, msgspec.ValidationError):

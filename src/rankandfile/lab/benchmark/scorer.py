@@ -6,7 +6,8 @@
 
 `run` gives each task to the command, in a temporary folder with its evidence and no truth, keeps what it prints in
 answers/FORM/CASE.json, and scores it. `{src}` is filled in for tasks with sources; else its word is left out, and an
-option right before it. `marks` scores answers that were made elsewhere.
+option right before it; a word like `{hung:--it-hangs}` is given as `--it-hangs` where the job's owner says that it
+hangs, and else left out. `marks` scores answers that were made elsewhere.
 
 An answer is one JSON object. Every key may be left out:
 
@@ -100,9 +101,13 @@ def lay_out(benchmark: Path, task: Task, into: Path) -> tuple[Path, Path | None]
     return evidence, into / "src"
 
 
-def words_of(template: str, evidence: Path, src: Path | None) -> list[str]:
+def words_of(template: str, evidence: Path, src: Path | None, hung: bool = False) -> list[str]:
+    """`hung`: the job is said to hang."""
     words: list[str] = []
     for word in shlex.split(template):
+        if word.startswith("{hung:"):
+            words += [word[len("{hung:") : -1]] if hung else []
+            continue
         if "{src}" in word and src is None:
             if words and words[-1].startswith("-"):
                 words.pop()
@@ -114,7 +119,8 @@ def words_of(template: str, evidence: Path, src: Path | None) -> list[str]:
 def run(benchmark: Path, task: Task, template: str, limit_s: float, answers: Path) -> None:
     """Ask the command once, and keep its answer."""
     with tempfile.TemporaryDirectory(prefix="hang-task-") as scratch:
-        words = words_of(template, *lay_out(benchmark, task, Path(scratch)))
+        hung = bool(task.given.get("said_to_hang"))
+        words = words_of(template, *lay_out(benchmark, task, Path(scratch)), hung)
         began = time.perf_counter()
         try:
             done = subprocess.run(words, capture_output=True, timeout=limit_s, check=False, cwd=scratch)

@@ -22,7 +22,7 @@ from rankandfile.model.errors import UserError
 
 from . import scorer
 
-VERSION = 1
+VERSION = 2
 
 
 def write(sets: Sequence[Path], into: Path) -> int:
@@ -71,6 +71,7 @@ def _written(name: str, case: Case, known: SealedCase, into: Path) -> dict[str, 
                 "files": _files(Path(scratch) / name / "evidence"),
                 "source": form.source,
                 "times": form.times,
+                "said_to_hang": form.told_hung and known.truth.hang,
             }
             looked[form.name] = was_looked_at(Path(scratch) / name)
     (into / "truth.json").write_bytes(pretty(_truth(known, looked)) + b"\n")

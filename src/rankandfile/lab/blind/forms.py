@@ -24,6 +24,9 @@ class Form(NamedTuple):
     """It is asked for what the dumps can tell."""
     times: bool = True
     """Files still tell when they were written."""
+    told_hung: bool = False
+    """Of a job that hangs, that it does is said beside the evidence (`--hung`), as its owner knows after ten minutes: a
+    program of a set stands still for seconds when its evidence is taken, which proves nothing by itself."""
 
 
 def _only_dumps(incident: Path, _truth: Truth) -> None:
@@ -47,6 +50,7 @@ FORMS = (
     Form("all evidence and sources", source=True),
     Form("all evidence"),
     Form("dumps only", _only_dumps, dumps_only=True),
+    Form("dumps only of a hang", _only_dumps, dumps_only=True, told_hung=True),
     Form("culprit's dump lost", variants.lost_dump_of_culprit),
     Form("stacks and logs only", _no_dumps),
     Form("stacks, logs and sources", _no_dumps, source=True),

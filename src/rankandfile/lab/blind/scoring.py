@@ -118,12 +118,12 @@ def score(
     return done
 
 
-#: Asked of evidence, with the folders of sources where the form has them.
-Ask = Callable[[Path, list[Path]], Diagnosis | Answer]
+#: Asked of evidence, with the folders of sources where the form has them, and whether the job is said to hang.
+Ask = Callable[[Path, list[Path], bool], Diagnosis | Answer]
 
 
-def ours(evidence: Path, src: list[Path]) -> Diagnosis:
-    return diagnosed([evidence], src)
+def ours(evidence: Path, src: list[Path], hung: bool) -> Diagnosis:
+    return diagnosed([evidence], src, hung)
 
 
 def answered(
@@ -135,7 +135,7 @@ def answered(
         src = copied(case.folder, form, known.truth, incident)
         began = time.perf_counter()
         try:
-            said = ask(incident / "evidence", src)
+            said = ask(incident / "evidence", src, form.told_hung and known.truth.hang)
         except Exception as error:  # a failure is an answer too, and must not end the scoring of the others
             said = f"{type(error).__name__}: {error}"[:200]
         seconds = time.perf_counter() - began
