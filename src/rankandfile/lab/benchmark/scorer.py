@@ -107,20 +107,18 @@ def words_of(template: str, evidence: Path, src: Path | None, hung: bool = False
     for word in shlex.split(template):
         if word.startswith("{hung:"):
             words += [word[len("{hung:") : -1]] if hung else []
-            continue
-        if "{src}" in word and src is None:
+        elif "{src}" in word and src is None:
             if words and words[-1].startswith("-"):
                 words.pop()
-            continue
-        words.append(word.replace("{evidence}", str(evidence)).replace("{src}", str(src)))
+        else:
+            words.append(word.replace("{evidence}", str(evidence)).replace("{src}", str(src)))
     return words
 
 
 def run(benchmark: Path, task: Task, template: str, limit_s: float, answers: Path) -> None:
     """Ask the command once, and keep its answer."""
     with tempfile.TemporaryDirectory(prefix="hang-task-") as scratch:
-        hung = bool(task.given.get("said_to_hang"))
-        words = words_of(template, *lay_out(benchmark, task, Path(scratch)), hung)
+        words = words_of(template, *lay_out(benchmark, task, Path(scratch)), task.given["said_to_hang"])
         began = time.perf_counter()
         try:
             done = subprocess.run(words, capture_output=True, timeout=limit_s, check=False, cwd=scratch)
@@ -272,13 +270,9 @@ def main() -> int:
     marking = modes.add_parser("marks", help="score answers that were made elsewhere")
     marking.add_argument("answers", type=Path)
     for mode in (running, marking):
-        mode.add_argument(
-            "--form", action="append", default=[], help="only this form of evidence; may be repeated"
-        )
+        mode.add_argument("--form", action="append", default=[], help="only this form; may be repeated")
         mode.add_argument("--only", default="", help="only cases whose name begins like this")
-        mode.add_argument(
-            "--benchmark", type=Path, default=HERE, help="its folder (default: where this file lies)"
-        )
+        mode.add_argument("--benchmark", type=Path, default=HERE, help="its folder (default: this file's)")
         mode.add_argument("-o", "--output", type=Path, help="write each task's marks as JSON")
     given = parser.parse_args()
     wanted = tasks(given.benchmark, given.form, given.only)

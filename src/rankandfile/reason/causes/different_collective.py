@@ -71,7 +71,7 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(ranks_words(p.culprits))} made {came} where {ranks_words(p.normal)} made {expected}"
         f"{f', {where}' if where else ''}."
     )
-    few = len(p.normal) < MAJORITY
+    few = _few(p)
     before = in_all_records.as_before(facts, p) if few and p.usual else ""
     if before:
         sentence += f" {before}{'; that does not say whether it should be again' * (p.usual == p.culprits)}."
@@ -104,6 +104,10 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 MAJORITY = 3
 
 
+def _few(p: DivergencePoint) -> bool:
+    return len(p.normal) + len(p.alike) < MAJORITY
+
+
 def _alternatives(p: DivergencePoint, by_condition: bool, leaves: bool) -> tuple[Alternative, ...]:
     others = (
         ("raised", "An exception that nobody has printed yet may have led it out of the block.", leaves),
@@ -121,7 +125,7 @@ def _alternatives(p: DivergencePoint, by_condition: bool, leaves: bool) -> tuple
         for cause, words, applies in others
         if applies
     ]
-    if p.usual == p.culprits and len(p.normal) < MAJORITY:
+    if p.usual == p.culprits and _few(p):
         # Who did as in the rounds before may have been right, be it alone.
         those = f"{upper(ranks_words(p.normal))} may have"
         theirs = (

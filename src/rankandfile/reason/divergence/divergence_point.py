@@ -47,6 +47,8 @@ class DivergencePoint(Struct, frozen=True):
     """No frames are recorded: that it is one call of which they ask different things, the stacks tell."""
     behind: tuple[int, ...] = ()
     """Those that went the normal way as far as they are, and have not come to the call yet."""
+    alike: tuple[int, ...] = ()
+    """Those that wait in the normal call too, and came to it in another way: they bear witness of it."""
     either: bool = False
     """They are as many calls ahead or behind on that one, by the calls of this."""
 

@@ -12,7 +12,8 @@ from rankandfile.reason.waits.seen_waiting import ways_to_waits
 
 from .divergence_point import DivergencePoint, call_of, calls_before, came_to, place_of
 from .earlier_rounds import usual
-from .paths import Path
+from .one_side import on_one_side
+from .paths import GroupPaths, Path
 from .read_by_one import read_alone
 from .replaced_call import placed
 from .track_difference import Kind
@@ -24,18 +25,18 @@ FEWEST_WITNESSES = 3
 def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     """By the paths of the groups in which others wait for this end: the group with the largest normal path speaks."""
     groups = {facts.waits.pending[i].group for i in wait_end.pending} | set(wait_end.groups)
-    found: list[tuple[int, Path]] = []
+    found: list[tuple[GroupPaths, Path]] = []
     for group in sorted(groups):
-        paths = facts.paths_of_groups.get(group)
-        diverged = [p for p in paths.diverged if p.difference] if paths else []
+        if (known := facts.paths_of_groups.get(group)) is None:
+            continue
+        paths = on_one_side(facts, wait_end, known)
+        diverged = [p for p in paths.diverged if p.difference]
         if diverged:
-            found.append((group, min(diverged, key=_slot)))
+            found.append((paths, min(diverged, key=_slot)))
     if not found:
         return None
-    group, path = min(
-        found, key=lambda pair: (-len(facts.paths_of_groups[pair[0]].normal.ranks), _slot(pair[1]))
-    )
-    paths, difference = facts.paths_of_groups[group], path.difference
+    paths, path = min(found, key=lambda pair: (-len(pair[0].normal.ranks), _slot(pair[1])))
+    group, difference = paths.group, path.difference
     assert difference is not None
     same = [
         p for p in paths.diverged
@@ -70,6 +71,7 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         exact=difference.exact,
         again=difference.again,
         by_stacks=by_stacks,
+        alike=paths.alike,
         place=place_of(facts, came, expected) if kind == "extra" else place_of(facts, expected, came),
     )
     if paths.decided_by == "history" and _not_even_there(facts, result):
@@ -146,10 +148,11 @@ def _few_against_few(facts: WaitFacts, found: DivergencePoint, by_history: bool)
         return True
     if found.how == "left" or found.confirmed:
         return False
-    if len(found.normal) >= FEWEST_WITNESSES:
+    normal = {*found.normal, *found.alike}
+    if len(normal) >= FEWEST_WITNESSES:
         return False
-    all_known = {*found.normal, *found.other} >= {*facts.membership.members[found.group]}
-    if len(found.normal) > len(found.other) and all_known:
+    all_known = {*normal, *found.other} >= {*facts.membership.members[found.group]}
+    if len(normal) > len(found.other) and all_known:
         return False
     known = found.came is not None and (calls_before(facts, found.came)["token"] == found.came["token"]).any()
     return not (known or found.how == "behind") or found.usual != found.normal

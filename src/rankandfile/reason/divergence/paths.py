@@ -41,6 +41,8 @@ class GroupPaths(Struct, frozen=True):
     """The normal path first."""
     decided_by: str
     """majority, history or nothing: what says which path is normal."""
+    alike: tuple[int, ...] = ()
+    """Ranks that wait in the last call of the normal path, and came to it in another way: they bear witness of it."""
 
     @property
     def normal(self) -> Path:

@@ -87,8 +87,9 @@ def _late(facts: Facts, wait_end: WaitEnd, call: Pending, stories: dict[int, Sto
 
 
 def _perhaps_on_its_way(facts: Facts, call: Pending, stories: dict[int, Story]) -> bool:
-    """Whether all that tells of a hang is a wait after work that was done for the first time, and no more than one look
-    at those whom the others wait for: they may save, build or read what takes its time."""
+    """Whether all that tells of a hang is a wait after work that was done for the first time, and those whom the others
+    wait for were looked at no more than once, or seen to compute or to move: they may save, build or read what takes
+    its time."""
     return (
         all(_may_go_on(facts, rank, story) for rank, story in stories.items())
         and not failed_or_stands(facts)
@@ -101,7 +102,10 @@ def _may_go_on(facts: Facts, rank: int, story: Story) -> bool:
     died = accounts.raised.get(rank)
     if CAUSES[story.cause].family != "host" or rank in accounts.suspended or (died and died.thread):
         return False
-    return story.absence if stand is None else stand.moving is None
+    if stand is None:
+        return story.absence
+    # Who spends nearly all its time on one line of a loop is seen on that line whenever someone looks.
+    return stand.moving is not False or (stand.activity == "user_code" and bool(stand.running))
 
 
 def _if_it_hung(found: Finding) -> Finding:

@@ -79,9 +79,11 @@ def _finding(
     unlike = slot == call.slot and len(sides([side[0] for side in parts])) > 1
     numbers = majority(parts) and unlike
     most = most_of_all(parts, facts.membership.members[call.group]) and unlike
+    if most and not numbers and usual is not None and usual.side != 0:
+        # Most against what the rounds before promise: one witness as good as the other.
+        usual, most = None, False
     if usual is not None and not numbers:
         parts = [parts[usual.side], *(side for i, side in enumerate(parts) if i != usual.side)]
-    most = most and (usual is None or usual.side == 0)
     known = numbers or most or (usual is not None and usual.known)
     normal, others = parts[0], [claim for side in parts[1:] for claim in side]
     culprits = tuple(sorted(claim.rank for claim in others)) if known or usual is not None else ()

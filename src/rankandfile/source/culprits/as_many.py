@@ -7,8 +7,9 @@ in step behind a call left out, or made besides, are more than that.
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import Divergence, Verdict
 from rankandfile.model.findings import NamedByCode
+from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.culprits.by_few import sides
 from rankandfile.source.lines.found_line import FoundLine
 
@@ -30,4 +31,18 @@ def as_many(verdict: Verdict, found: FoundLine, named: NamedByCode | None) -> bo
         and decision.condition.kind == "if"
         and len(one) == len(other) >= _SEVERAL
         and (set(named.ranks) if named else {culprit.rank for culprit in verdict.culprits}) in (one, other)
+        and not _more_did_alike(told, one, other)
+    )
+
+
+def _more_did_alike(told: Divergence, one: set[int], other: set[int]) -> bool:
+    """Whether more ranks than these made the call of one side, having come to it in another way."""
+    sides = [{*parse_ranks(cohort.ranks)} for cohort in told.cohorts]
+    calls = [
+        (cohort.call.op, cohort.call.file, cohort.call.line) if cohort.call else None
+        for cohort in told.cohorts
+    ]
+    those = [call for side, call in zip(sides, calls, strict=True) if side in (one, other)]
+    return any(
+        call in those and side not in (one, other) for side, call in zip(sides, calls, strict=True) if call
     )

@@ -178,9 +178,11 @@ def _singled_out(test: ast.expr) -> str | None:
 
 
 def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:
-    """All who wait took the other way."""
+    """All who wait took the other way, and they wait for nobody else: of others that are not there the test says
+    nothing."""
     waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
-    return bool(waiting) and waiting <= set(others) and not waiting & set(ranks)
+    missing = {rank for wait in verdict.waits for rank in parsed(wait.waits_for)} - waiting
+    return bool(waiting) and waiting <= set(others) and missing <= set(ranks)
 
 
 def _gave_up(paths: CallPaths) -> bool:

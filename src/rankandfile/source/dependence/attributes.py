@@ -86,7 +86,7 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
         return origins.gradient(e, frame)
     by_class = _by_class(ev.objects.of(e.value, frame))
     found = [_class_attribute(ev, cls, e, frame, path, made) for cls, made in by_class.items()]
-    several = len(by_class) > 1 or any(len({each.made for each in made}) > 1 for made in by_class.values())
+    several = len(by_class) > 1 or any(_one_of_several(ev, cls, made) for cls, made in by_class.items())
     if several and not ev.in_depth:
         # Which of them it is: each has a value of its own.
         found.append(ev.value(e.value, frame, (KIND,)))
@@ -103,6 +103,13 @@ def _of_object(ev: Evaluator, e: ast.Attribute, frame: Frame, path: Path) -> Val
         return join(found)
     kept = namespaces.of_namespace(ev, e, frame, path)
     return kept if kept is not None else ev.value(e.value, frame, (("attr", e.attr), *path))
+
+
+def _one_of_several(ev: Evaluator, cls: Class, made: list[Instance]) -> bool:
+    """Whether it may be any of several objects: by the calls that made it, or, where an annotation alone says of what
+    class it is, by all that make such objects."""
+    calls = {each.made for each in made}
+    return len(calls) > 1 or (None in calls and len(ev.index.made(cls)) > 1)
 
 
 def _by_class(found: list[Instance]) -> dict[Class, list[Instance]]:

@@ -86,6 +86,9 @@ def compare(paths: CallPaths, normal: Cohort, guilty: Cohort, settled: bool) -> 
         if not _alike(ours[i + 1], theirs[j + 1]):
             break
         i, j = i + 1, j + 1
+    if exact and rank != odd and i >= 0 and j >= 0:
+        i += _more_of_its_own(paths, odd, ours[i:at], ours[at:])
+        j += _more_of_its_own(paths, rank, theirs[j:there], theirs[there:])
     normal_side = _side(paths, normal.ranks, rank, ours, i + 1 if exact else at)
     culprit_side = _side(paths, guilty.ranks, odd, theirs, j + 1 if exact else there)
     before = ours[i].path if i >= 0 and j >= 0 else ()
@@ -105,6 +108,16 @@ def _with(paths: CallPaths, other: int, made: list[Made], at: int) -> tuple[list
     theirs = {call.path for call in paths.calls(other)}
     kept = [(n, call) for n, call in enumerate(made) if concern[call.group] or call.path in theirs or n == at]
     return [call for _, call in kept], sum(n < at for n, _ in kept)
+
+
+def _more_of_its_own(paths: CallPaths, other: int, made: list[Made], then: list[Made]) -> int:
+    """How many calls lie up to the divergence, if all are the one that both made before them, on a group that the other
+    has no part in, as stages reduce as many gradients as they have: that is no other way, and each comes behind it."""
+    if len(made) < 2 or not then or paths.has_a_part(other, made[0].group):
+        return 0
+    first = made[0]
+    own = all(call.path == first.path and call.group == first.group for call in made)
+    return len(made) - 1 if own and then[0].group != first.group else 0
 
 
 def _of_like_call(made: Made, sides: tuple[Side, ...]) -> CallPath:

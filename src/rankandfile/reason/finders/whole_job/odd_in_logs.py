@@ -71,7 +71,7 @@ def _said(row: dict[str, object]) -> _Said:
         cause = next((cause for cause, pattern in _CAUSES if pattern.search(text)), "undetermined")
     elif row["kind"] == "value_differs":
         words = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"'
-        inputs = "uneven_inputs" if _INPUTS.search(text) and _fewer(fields) else "undetermined"
+        inputs = "uneven_inputs" if _INPUTS.search(text) and _fewer(fields, text) else "undetermined"
         # Who goes on from another place makes its own calls there.
         cause = "different_collective" if TOOK_UP.search(text) else inputs
     elif row["kind"] == "value_differs_now":
@@ -85,10 +85,11 @@ def _said(row: dict[str, object]) -> _Said:
     return _Said(int(str(row["rank"])), words, cause, place, row["kind"] == "line_alone")
 
 
-def _fewer(fields: dict[str, object]) -> bool:
-    """Who has more than the others does not run out first."""
+def _fewer(fields: dict[str, object], text: str) -> bool:
+    """Who has more than the others does not run out first; a part of a date, a time or a path counts nothing."""
     value, usual = (str(fields.get(name, "")) for name in ("value", "usual"))
-    return value.isdigit() and usual.isdigit() and int(value) < int(usual)
+    counts = value.isdigit() and re.search(rf"(?<![\w.:/-]){value}(?![\w/-]|[.:]\d)", text) is not None
+    return counts and usual.isdigit() and int(value) < int(usual)
 
 
 @finder(precedence=90, of="logs")

@@ -43,8 +43,8 @@ def watchdogs_together(facts: Facts) -> list[Finding]:
     if not (facts.accounts.gave_up | gave_up(facts.case)) - set(facts.case.ranks_seen):
         return []
     logged = logged_waits(facts.case, facts.accounts, world_of(facts), facts.code)
-    if (odd := out_of_numbers(facts, logged)) is not None:
-        return [with_what_came_before(facts, odd)]
+    if odd := out_of_numbers(facts, logged):
+        return [with_what_came_before(facts, one) for one in odd[:_MOST_FINDINGS]]
     order = {"absent": 0, "cycle": 1, "missing": 2, "joined": 3}
     wait_ends = sorted(logged.waits.wait_ends, key=lambda r: (order.get(r.kind, 9), -len(r.victims), r.ranks))
     # Of an end that no call of the log hangs on, no watchdog has said anything.

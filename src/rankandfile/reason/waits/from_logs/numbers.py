@@ -53,33 +53,43 @@ class _Odd(Struct, frozen=True, kw_only=True):
 @heuristic(
     "numbers of calls", "whom the numbers of the calls that its group gave up on set apart is out of line"
 )
-def out_of_numbers(facts: Facts, logged: LoggedWaits) -> Finding | None:
-    """The one rank that the numbers single out, in the first group that has one."""
+def out_of_numbers(facts: Facts, logged: LoggedWaits) -> list[Finding]:
+    """The one rank that the numbers single out, in the first group that has one, and in groups beside it: of those that
+    share a member with it, one tells what the other does."""
+    found: list[Finding] = []
+    told_of: set[int] = set()
     for number, group in enumerate(logged.groups):
-        calls = [c for c in logged.waits.pending if c.group == number and c.slot is not None]
-        heard = {
-            claim.rank: (call.slot or 0, claim)
-            for call in calls
-            for report in logged.of_call(call)
-            if (claim := of_report(report)) is not None
-        }
-        there = heard | _by_stacks(facts, group, heard)
-        members = set(group.members)
-        if not (group.whole or group.told) or there.keys() != members or len(members) < _FEWEST:
-            continue
-        turns = sorted({slot for slot, _ in there.values()})
-        sides_of = [[claim for slot, claim in there.values() if slot == turn] for turn in turns]
-        if len(turns) == 1 and len(calls) == 1 and len(parts := sides(sides_of[0])) > 1:
-            ends = [
-                end for end in logged.waits.wait_ends if logged.waits.pending.index(calls[0]) in end.pending
-            ]
-            whole = replace(calls[0], waiting=tuple(sorted(members)), lacking=(), unknown=(), busy=())
-            found = disagreement(logged, replace(ends[0], ranks=()), whole, parts) if ends else None
-            return found if found is not None and found.confidence != "hypothesis" else None
-        if len(turns) == 1 or (len(turns) == _TWO and turns[1] == turns[0] + 1):
-            odd = (_odd(turns[0], *sides_of) if len(turns) == _TWO else None) or _apart(turns, sides_of)
-            if odd is not None:
-                return _finding(logged, number, list(zip(turns, sides_of, strict=True)), odd)
+        if told_of.isdisjoint(group.members) and (one := _in_group(facts, logged, number)) is not None:
+            if one.confidence == "hypothesis":
+                break
+            found.append(one)
+            told_of |= set(group.members)
+    return found
+
+
+def _in_group(facts: Facts, logged: LoggedWaits, number: int) -> Finding | None:
+    group = logged.groups[number]
+    calls = [c for c in logged.waits.pending if c.group == number and c.slot is not None]
+    heard = {
+        claim.rank: (call.slot or 0, claim)
+        for call in calls
+        for report in logged.of_call(call)
+        if (claim := of_report(report)) is not None
+    }
+    there = heard | _by_stacks(facts, group, heard)
+    members = set(group.members)
+    if not (group.whole or group.told) or there.keys() != members or len(members) < _FEWEST:
+        return None
+    turns = sorted({slot for slot, _ in there.values()})
+    sides_of = [[claim for slot, claim in there.values() if slot == turn] for turn in turns]
+    if len(turns) == 1 and len(calls) == 1 and len(parts := sides(sides_of[0])) > 1:
+        ends = [end for end in logged.waits.wait_ends if logged.waits.pending.index(calls[0]) in end.pending]
+        whole = replace(calls[0], waiting=tuple(sorted(members)), lacking=(), unknown=(), busy=())
+        return disagreement(logged, replace(ends[0], ranks=()), whole, parts) if ends else None
+    if len(turns) == 1 or (len(turns) == _TWO and turns[1] == turns[0] + 1):
+        odd = (_odd(turns[0], *sides_of) if len(turns) == _TWO else None) or _apart(turns, sides_of)
+        if odd is not None:
+            return _finding(logged, number, list(zip(turns, sides_of, strict=True)), odd)
     return None
 
 

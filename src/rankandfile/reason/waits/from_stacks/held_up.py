@@ -68,6 +68,11 @@ def _before_the_setup(of: WhereAllStand) -> bool:
     return all(stand.activity == "init" and "new_group" not in stand.op for stand in of.waiting.values())
 
 
+def _not_set_up(of: WhereAllStand) -> bool:
+    """Nobody of those that the others wait for in the setup has been there yet: no call can hold it."""
+    return _before_the_setup(of) and not of.have_been_set_up & set(of.elsewhere)
+
+
 def _busy(of: WhereAllStand) -> Finding | None:
     """Few are at work while all others wait for them: late for sure, if they moved while the others did not.
 
@@ -138,7 +143,10 @@ def _computes(stand: Stand) -> bool:
 
 
 def _most(of: WhereAllStand) -> bool:
-    """Whether most stand in the program's own code, as in a pipeline whose transfers leave no frame."""
+    """Whether most stand in the program's own code, as in a pipeline whose transfers leave no frame: who has not been
+    set up yet can be in none."""
+    if _not_set_up(of):
+        return False
     own = [stand for stand in of.elsewhere.values() if stand.activity == "user_code"]
     return len(own) > len(of.waiting)
 
@@ -152,4 +160,4 @@ def _sure(of: WhereAllStand, rank: int) -> bool:
         return True
     if (stand.location.file, stand.location.line) in of.facts.code.lines:
         return True
-    return not of.transfers and len(of.elsewhere) < len(of.waiting)
+    return not of.transfers and (len(of.elsewhere) < len(of.waiting) or bool(of.stays and _not_set_up(of)))

@@ -104,18 +104,23 @@ def loops(
                 if not isinstance(loop, ast.For):
                     continue
                 inside = [stage for stage in group if spans(loop, lines[stage.rank])]
-                past = [stage for stage in group if _behind(place.function, loop, lines[stage.rank])]
+                past = [stage for stage in group if _behind(search, place.function, loop, stage, depth)]
                 if inside and past and len(inside) + len(past) == len(group):
                     yield place, loop, inside, past
             if elsewhere:
                 continue
-            first = [stage for stage in group if lines[stage.rank] == min(lines.values())]
-            step = _statement(place.function, min(lines.values()))
-            past = [stage for stage in group if step and _behind(place.function, step, lines[stage.rank])]
-            # Who waits there for a call that the others are to make as well is in the same round of all around it.
-            together = past and not any(stage.transfer for stage in past)
-            if together and len(first) + len(past) == len(group):
-                yield from ((*found, first, past) for found in _further_in(search, first, depth + 1))
+            for line in sorted({*lines.values()}):
+                first = [stage for stage in group if lines[stage.rank] == line]
+                step = _statement(place.function, line)
+                past = [
+                    stage for stage in group if step and _behind(search, place.function, step, stage, depth)
+                ]
+                # Who waits there for a call that the others are to make as well is in the same round of all around it.
+                together = past and not any(stage.transfer for stage in past)
+                # One may have another part, and serve them all.
+                served = len(first) + len(past) + (len(first) > 1) >= len(group)
+                if together and served:
+                    yield from ((*found, first, past) for found in _further_in(search, first, depth + 1))
 
 
 def _further_in(search: Search, inside: list[Stage], depth: int) -> Iterator[tuple[SourcePlace, ast.For]]:
@@ -164,13 +169,21 @@ def _always_come_to(function: Function, step: ast.stmt) -> bool:
     )
 
 
-def _behind(function: Function, step: ast.stmt, line: int) -> bool:
-    """Whoever is at the line has gone through the step: it comes behind it in all that the step stands in."""
+def _behind(search: Search, function: Function, step: ast.stmt, stage: Stage, depth: int) -> bool:
+    """Whether it has gone through the step: its line comes behind it in all that the step stands in, and of an `if` its
+    number alone says that it took this way."""
+    line = stage.path[depth].line
     if line <= (step.end_lineno or step.lineno):
         return False
+    below: ast.AST = step
     for outer in ancestors(function.module, step):
         if outer is function.node:
             return True
-        if not isinstance(outer, (ast.For, ast.While, ast.With)) or not spans(outer, line):
+        if isinstance(outer, ast.If) and not spans(outer, line):
+            wanted = any(below is each for each in outer.body)
+            if search.one_rank(stage.rank).outcomes(outer.test, function) != {wanted}:
+                return False
+        elif not isinstance(outer, (ast.For, ast.While, ast.With)) or not spans(outer, line):
             return False
+        below = outer
     return True

@@ -33,6 +33,7 @@ from .groups_in_order import made_in_order
 from .inside_framework import inside_framework
 from .items_behind import loops_behind
 from .one_call import argument, of_those_inside, together
+from .others_missing import leaves_some_unexplained
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
 
@@ -77,11 +78,11 @@ def diverged(search: Search, verdict: Verdict, found: list[CodeDivergence]) -> F
     best: Decision | None = None
     chosen: CodeDivergence | None = None
     for divergence in found:
-        for decision in decisions(
-            search.places, branchings_of(search, divergence), sides_of(search, divergence)
-        )[:1]:
+        sides = sides_of(search, divergence)
+        for decision in decisions(search.places, branchings_of(search, divergence), sides)[:1]:
             most = _MOST_UNDETERMINED if verdict.cause == "undetermined" else MOST_SUPPOSED
-            if decision.weight[0] > (most if divergence.exact else min(most, _MOST_UNSEEN)):
+            too_much = decision.weight[0] > (most if divergence.exact else min(most, _MOST_UNSEEN))
+            if too_much or leaves_some_unexplained(verdict, decision, divergence, sides):
                 continue
             # The rest of the weight compares decisions of one pair; of the pairs the best founded comes first.
             if best is None or decision.weight[0] < best.weight[0]:

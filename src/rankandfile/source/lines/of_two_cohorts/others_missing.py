@@ -1,0 +1,30 @@
+"""Whether a test explains why all are missing that the others wait for.
+
+`if rank == learner: learn() else: act()` parts the learner from one that waits behind both, and no more: where actors
+are missing too, who went the same way as the one that waits, it says no more than which part each rank has in the job.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.source.lines.decision import MOST_ASKED, Decision, Sides
+from rankandfile.source.lines.divergence import CodeDivergence, ranks_of
+
+
+def leaves_some_unexplained(
+    verdict: Verdict, decision: Decision, divergence: CodeDivergence, sides: Sides
+) -> bool:
+    """Whether, by its number, somebody who is missing as well took the way of those who wait."""
+    test, function = decision.condition.node, decision.place.function
+    if verdict.cause != "undetermined" or decision.condition.kind != "if" or not isinstance(test, ast.expr):
+        return False
+    waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
+    missing = {rank for wait in verdict.waits for rank in ranks_of(wait.waits_for)} - waiting
+    here, there = ({*side.members} for side in (divergence.normal, divergence.culprit))
+    if not (here <= waiting and there <= missing):
+        return False
+    ours, theirs = (sides.ways(min(side), test, function) for side in (here, there))
+    others = sorted(missing - there)[:MOST_ASKED]
+    return len(ours) == len(theirs) == 1 and any(sides.ways(rank, test, function) == ours for rank in others)
