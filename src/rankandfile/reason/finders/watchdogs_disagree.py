@@ -19,6 +19,7 @@ from rankandfile.reason.calls.requests import (
     history,
     majority,
     most_of_all,
+    one_call,
     relation,
     sides,
 )
@@ -79,8 +80,9 @@ def _finding(
     unlike = slot == call.slot and len(sides([side[0] for side in parts])) > 1
     numbers = majority(parts) and unlike
     most = most_of_all(parts, facts.membership.members[call.group]) and unlike
-    if most and not numbers and usual is not None and usual.side != 0:
-        # Most against what the rounds before promise: one witness as good as the other.
+    together = len(parts[0]) > sum(map(len, parts[1:])) and one_call(parts[0])
+    if unlike and together and not numbers and usual is not None and usual.side != 0:
+        # Most, in one call at one line, against what the rounds before promise: one witness is as good as the other.
         usual, most = None, False
     if usual is not None and not numbers:
         parts = [parts[usual.side], *(side for i, side in enumerate(parts) if i != usual.side)]

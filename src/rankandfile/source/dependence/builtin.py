@@ -13,7 +13,7 @@ from . import containers, control, origins
 from .frame import Argument, Frame
 from .returned import body, by_arguments
 from .syntax import EACH, KIND, LEN, Path, argument, arguments, constant, text
-from .value import UNIFORM, UNKNOWN, Value, join
+from .value import ORDERS, UNIFORM, UNKNOWN, Value, join
 from .written.unsaid import taken_away
 
 if TYPE_CHECKING:
@@ -91,8 +91,11 @@ def _same_items(ev: Evaluator, name: str, first: ast.expr, e: ast.Call, frame: F
     value = ev.value(first, frame, path)
     if name == "sorted":
         key = argument(e, "key")
-        if path and path[0][0] in ("order", "each", "item") and value.source in origins.ORDERS:
+        if path and path[0][0] in ("order", "each", "item") and value.source in ORDERS:
             value = ev.value(first, frame, (LEN,))
+        if value.source in ORDERS:
+            # An order alone says how many there are where a loop over them ends early, and else not.
+            value = UNKNOWN
         if key is not None and path and path[0][0] in ("order", "each", "item"):
             value = join([value, key_of(ev, key, first, frame).of_data()])
     if name in ("set", "frozenset") and path and path[0][0] in ("each", "order", "item"):

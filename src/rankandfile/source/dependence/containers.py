@@ -13,7 +13,7 @@ from . import origins
 from .frame import Frame
 from .reaching_assignments import reaching
 from .syntax import COMPREHENSIONS, EACH, HOLDS, LEN, Path, children, constant, dotted, is_range
-from .value import UNIFORM, Value, join
+from .value import ORDERS, UNIFORM, Value, join
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
@@ -53,7 +53,7 @@ def sequence(ev: Evaluator, e: ast.Tuple | ast.List | ast.Set, frame: Frame, pat
 def order(ev: Evaluator, e: ast.expr, frame: Frame) -> Value:
     """What is made of items one after the other: whether they come in another order on another rank."""
     items = ev.value(e, frame, (EACH,))
-    return items if items.source in origins.ORDERS else UNIFORM
+    return items if items.source in ORDERS else UNIFORM
 
 
 def order_of_set(e: ast.Set | ast.SetComp | ast.Call | ast.BinOp, frame: Frame) -> Value:

@@ -15,13 +15,13 @@ from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import enclosing_class
 from rankandfile.source.program.scopes import binding_scope
 
-from . import builtin, counted, failures, origins
+from . import builtin, counted, failures
 from .assignments import Definition
 from .frame import Frame
 from .reaching_assignments import reaching
 from .stored_items import matters
 from .syntax import EACH, HOLDS, LEN, Path, ancestors, argument, dotted, loops_around
-from .value import UNIFORM, UNKNOWN, Link, Value, join
+from .value import ORDERS, UNIFORM, UNKNOWN, Link, Value, join
 from .written.matched import as_test
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _ordered(ev: Evaluator, iterable: ast.expr, frame: Frame) -> Value:
     if by_key.differs:
         return by_key
     items = ev.value(iterable, frame, (EACH,))
-    return items if items.source in origins.ORDERS or (key is not None and items.differs) else UNIFORM
+    return items if items.source in ORDERS or (key is not None and items.differs) else UNIFORM
 
 
 def choice(ev: Evaluator, found: list[Definition], frame: Frame, uses: list[Node]) -> Value:

@@ -91,8 +91,6 @@ def gradient_handed_over(name: str, frame: Frame) -> Value:
     return here("local_data", words, place, frame)
 
 
-#: Kinds of which only the order is another one on each rank: the items are the same.
-ORDERS = frozenset({"set_order", "arrival"})
 #: Calls that give what was asked for in the order in which it is done.
 _AS_DONE = frozenset(
     {

@@ -71,11 +71,15 @@ def _places(function: Function, graph: Graph, place: int | Point | Exit) -> set[
     return exits[place]
 
 
+#: What runs where an object is called; of a module of torch's, whose own frames are left out, it is `forward`.
+_OF_AN_OBJECT = ("__call__", "forward")
+
+
 def _calls(function: Function, graph: Graph, place: Point) -> set[Node]:
     """The calls at a line of something with this name; an object that is called has none, and is named by no function
     or class."""
     named = graph.calls(place.line, place.call) if place.call else set()
-    if named or place.call != "__call__":
+    if named or place.call not in _OF_AN_OBJECT:
         return named
     calls = [(node, node.what.func) for node in graph.on(place.line) if isinstance(node.what, ast.Call)]
     targets = [resolve(function, called) for _, called in calls]

@@ -7,8 +7,8 @@ import re
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
-from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.dependence.syntax import asked_first, is_range
+from rankandfile.source.dependence.value import ORDERS
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.effects.parting import SWALLOWS, Parting
 

@@ -3,6 +3,7 @@
 from .entry import Flag, Sanitiser, Source, Table
 
 _T, _M, _F = "lightning.pytorch.Trainer", "lightning.pytorch.LightningModule", "lightning.fabric.Fabric"
+_D = "lightning.pytorch.LightningDataModule"
 _RANK = Source("rank_api", "the rank's own number")
 _MAIN = Source("rank_api", "true on the main process only")
 _SAME = Sanitiser(returned=True, world=True)
@@ -19,7 +20,7 @@ TABLE = Table(
     flags={f"{_T}.should_stop": Flag("stops training", _STEP, leaves=True)},
     upon_exceptions={
         f"{owner}.on_exception": "Lightning calls on_exception upon an exception alone"
-        for owner in ("lightning.pytorch.Callback", _M, "lightning.pytorch.LightningDataModule")
+        for owner in ("lightning.pytorch.Callback", _M, _D)
     },
     hooks={
         "lightning.pytorch.Callback": {
@@ -96,10 +97,11 @@ TABLE = Table(
         "lightning.Trainer": _T,
         "lightning.Callback": "lightning.pytorch.Callback",
         "lightning.pytorch.callbacks.Callback": "lightning.pytorch.Callback",
-        f"{_M}.trainer": _T,
+        **{f"{owner}.trainer": _T for owner in (_M, _D)},
         f"{_M}.fabric": _F,
         "lightning.pytorch.trainer.Trainer": _T,
         "lightning.LightningModule": _M,
+        "lightning.LightningDataModule": _D,
         "lightning.Fabric": _F,
         "lightning_fabric": "lightning.fabric",
     },

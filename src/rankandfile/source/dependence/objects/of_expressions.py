@@ -114,7 +114,8 @@ class Objects:
         for instance in self.of(e.value, frame, depth + 1):
             if isinstance(instance.type, Class):
                 known = list(self._of_instance(instance, instance.type, e.attr, frame, depth, path))
-                yield from known or self._declared(instance.type, e.attr, frame, path)
+                known = known or list(self._declared(instance.type, e.attr, frame, path))
+                yield from known or ([] if path else _of_a_base(instance.type, e.attr, frame))
             else:
                 yield Instance(canonical(f"{instance.type}.{e.attr}"), None, frame)
 
@@ -176,6 +177,14 @@ def _held_outside(e: ast.expr, frame: Frame) -> Instance | None:
     target = resolve(frame.function, e)
     kind = TABLE.holds.get(canonical(target.dotted)) if isinstance(target, External) else None
     return None if kind is None else Instance(kind, None, frame)
+
+
+def _of_a_base(cls: Class, name: str, frame: Frame) -> Iterator[Instance]:
+    """What a framework keeps in an attribute of the objects of its classes, as the trainer in those of a module."""
+    for base in outside(cls):
+        full = f"{base}.{name}"
+        if (kind := canonical(full)) != full:
+            yield Instance(kind, None, frame)
 
 
 def is_property(function: Function) -> bool:

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason
-from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, of_a_dictionary
+from rankandfile.source.dependence.value import ORDERS
 from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import calls_on

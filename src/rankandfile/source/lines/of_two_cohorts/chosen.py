@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Divergence, Verdict
 from rankandfile.model.heuristics import heuristic
-from rankandfile.source.dependence.origins import ORDERS
 from rankandfile.source.dependence.reason import UNKNOWN
 from rankandfile.source.dependence.syntax import of_a_dictionary
+from rankandfile.source.dependence.value import ORDERS
 from rankandfile.source.dependence.written.changed import changed_inside
 from rankandfile.source.lines.arguments import Origin, called_name, given
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence import Reason
-from rankandfile.source.dependence.origins import ORDERS
+from rankandfile.source.dependence.value import ORDERS
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import Stop
