@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class
+from rankandfile.source.program.names import Class, enclosing_class
 from rankandfile.source.registry.entry import Source
 
 from . import origins
 from .frame import Frame, called
 from .objects.called_later import Later
 from .objects.frameworks_own import given_by_framework, outside
+from .objects.instances import of_itself
 from .objects.own_processes import started_with
 from .syntax import Path, text, word
 from .value import UNIFORM, UNKNOWN, Link, Value, join
@@ -30,7 +31,8 @@ def parameter(ev: Evaluator, name: str, frame: Frame, path: Path) -> Value:
             return ev.value(given.value, given.frame, (*given.path, *path))
         return default(ev, name, frame, path)
     if name in ("self", "cls"):
-        return UNIFORM
+        cls = enclosing_class(frame.function) if path and name == "self" else None
+        return UNIFORM if cls is None else of_itself(ev, cls, frame, path)
     if _handed_over_by_autograd(frame.function, name):
         return origins.gradient_handed_over(name, frame)
     found: list[Value] = []

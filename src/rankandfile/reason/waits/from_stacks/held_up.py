@@ -130,7 +130,7 @@ def _may_be_named(of: WhereAllStand, stand: Stand) -> bool:
         # It may wait in C for another rank, unless it runs or its line says what it does.
         busy = stand.running or stand.moving or _computes(stand)
         return bool(busy and (of.stays or of.alike)) or (
-            not busy and not named_after_a_transfer(stand) and not _most(of)
+            not busy and not named_after_a_transfer(stand) and (not _most(of) or _not_set_up(of))
         )
     # Seen at work once it may be on its way; else it is the story there is, if the job hung.
     return bool(of.stays or of.alike) or not (stand.running or stand.moving)
@@ -143,10 +143,7 @@ def _computes(stand: Stand) -> bool:
 
 
 def _most(of: WhereAllStand) -> bool:
-    """Whether most stand in the program's own code, as in a pipeline whose transfers leave no frame: who has not been
-    set up yet can be in none."""
-    if _not_set_up(of):
-        return False
+    """Whether most stand in the program's own code, as in a pipeline whose transfers leave no frame."""
     own = [stand for stand in of.elsewhere.values() if stand.activity == "user_code"]
     return len(own) > len(of.waiting)
 
@@ -158,6 +155,9 @@ def _sure(of: WhereAllStand, rank: int) -> bool:
         return False
     if stand.activity != "user_code" or stand.running or stand.moving:
         return True
+    if _most(of):
+        # Before the setup it can be in no transfer; but the one that is in it may have left out telling them a word.
+        return False
     if (stand.location.file, stand.location.line) in of.facts.code.lines:
         return True
-    return not of.transfers and (len(of.elsewhere) < len(of.waiting) or bool(of.stays and _not_set_up(of)))
+    return not of.transfers and len(of.elsewhere) < len(of.waiting)

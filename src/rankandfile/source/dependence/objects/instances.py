@@ -85,10 +85,23 @@ def instance(ev: Evaluator, cls: Class, e: ast.Call, frame: Frame, path: Path) -
             inside = Frame(found, {}, frame.depth + 1, (*frame.key, e))
             return UNKNOWN if inside.too_deep else body(ev, found, inside, path[1:], f"{cls.name}.{key}")
         return attributes.of_class(ev, cls, key, frame, path[1:])
-    special = {"len": "__len__", "item": "__getitem__", "each": "__iter__"}.get(kind)
-    if special is not None:
-        return _protocol(ev, cls, special, e, frame, path)
+    if kind in _SPECIAL:
+        return _protocol(ev, cls, _SPECIAL[kind], e, frame, path)
     return ev.all(content(e), frame)
+
+
+_SPECIAL = {"len": "__len__", "item": "__getitem__", "each": "__iter__"}
+
+
+def of_itself(ev: Evaluator, cls: Class, frame: Frame, path: Path) -> Value:
+    """What a method finds in its own object by going over it, asking for its length or for an item."""
+    special = _SPECIAL.get(path[0][0]) if path else None
+    asked = [method(cls, name) for name in {special, "__iter__" if special == "__len__" else special} if name]
+    # An iterator that gives itself adds nothing: what it gives next, its other methods say.
+    if special is None or not any(asked) or frame.function in asked:
+        return UNIFORM
+    e = ast.copy_location(ast.Name("self", ast.Load()), frame.function.node)
+    return _protocol(ev, cls, special, e, frame, path)
 
 
 def _protocol(ev: Evaluator, cls: Class, special: str, e: ast.expr, frame: Frame, path: Path) -> Value:
