@@ -21,7 +21,9 @@ CAUSE = Cause(
             text="Look at its last lines, at dmesg of its host and at the scheduler's log. SIGKILL with an "
             "out-of-memory line in dmesg: the host's memory (loader workers count); any other was sent by somebody. "
             "SIGABRT: the process aborted itself, and its last lines say on what (a failed assertion, an exception in "
-            "native code). SIGSEGV or SIGBUS: a crash in native code, or a full /dev/shm.",
+            "native code). SIGSEGV or SIGBUS: a crash in native code, or a full /dev/shm. SIGPIPE: it wrote to a child "
+            "process or a socket that had gone, and the program had given the signal its default action back. SIGXFSZ "
+            "or SIGXCPU: a limit on the size of files or on processor time.",
         ),
     ),
     anti_advice=(FIRST_LOGGER,),

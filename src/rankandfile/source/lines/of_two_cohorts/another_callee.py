@@ -19,7 +19,7 @@ from rankandfile.source.files.text import without_comment
 from rankandfile.source.flow import Condition
 from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
-from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words, ranks_of
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import Going, handed_out
 from rankandfile.source.lines.made_from import Entry, answers, enters
@@ -108,7 +108,7 @@ def another_object(search: Search, divergence: CodeDivergence) -> FoundLine | No
             if entry is not None and _by_key(place.function, method_of):
                 # Which key comes next is this rank's own matter: `module = self.tasks[name]`.
                 return replace(at(entry, divergence, "items"), story=story)
-            if entry is not None and _makes_one(entry, callee):
+            if entry is not None and _makes_one(entry, callee) and not _alike(search, entry, sides):
                 return replace(at(entry, divergence, "callee"), story=story, singled=side.members)
     return None
 
@@ -124,12 +124,25 @@ def _by_key(function: Function, value: ast.expr) -> bool:
 
 def _makes_one(entry: Entry, callee: SourcePlace) -> bool:
     """Whether upon that test an object of the method's class is made."""
-    own = enclosing_class(callee.function)
-    tests = [n for n in ancestors(entry.function.module, entry.node) if isinstance(n, (ast.If, ast.IfExp))]
-    if own is None or not entry.test or not tests:
+    own, test = enclosing_class(callee.function), _test_around(entry)
+    if own is None or not entry.test or test is None:
         return False
-    made = (resolve(entry.function, n.func) for n in ast.walk(tests[0]) if isinstance(n, ast.Call))
+    made = (resolve(entry.function, n.func) for n in ast.walk(test) if isinstance(n, ast.Call))
     return any(isinstance(one, Class) and one.node is own.node for one in made)
+
+
+def _test_around(entry: Entry) -> ast.If | ast.IfExp | None:
+    outer = ancestors(entry.function.module, entry.node)
+    return next((node for node in outer if isinstance(node, (ast.If, ast.IfExp))), None)
+
+
+def _alike(search: Search, entry: Entry, sides: tuple[Side, Side]) -> bool:
+    """Whether the test comes out the same on both, by what is known of each rank: then both have such an object."""
+    test = _test_around(entry)
+    if test is None:
+        return False
+    ways = {search.one_rank(side.rank).outcomes(test.test, entry.function) for side in sides}
+    return len(ways) == 1 and len(ways.pop()) == 1
 
 
 def _came_by(before: CallPath, there: CallPath, other: CallPath, depth: int) -> bool:
