@@ -11,8 +11,7 @@ _OS_PATH = [
     f"os.path.{name}" for name in ("exists", "isfile", "isdir", "getmtime", "getsize", "islink", "lexists")
 ]
 _PATH = [
-    f"pathlib.Path.{name}"
-    for name in ("exists", "is_file", "is_dir", "stat", "iterdir", "glob", "rglob", "read_text", "read_bytes")
+    f"pathlib.Path.{name}" for name in ("exists", "is_file", "is_dir", "stat", "iterdir", "glob", "rglob")
 ]
 _QUEUES = (
     "queue.Queue",
