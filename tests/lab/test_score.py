@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankandfile.lab import truth as truths
+from rankandfile.lab.benchmark import scorer
 from rankandfile.lab.score.analysers import command, fr_trace_repaired, nvrx, run
 from rankandfile.lab.score.answer import Answer, Site
 from rankandfile.lab.score.corpus import Score, incidents, score
@@ -235,3 +236,9 @@ def test_nvidias_analyser_is_no_answer_where_it_is_not_installed(tmp_path: Path)
     (tmp_path / "evidence" / "dumps").mkdir(parents=True)
     said = nvrx(tmp_path)
     assert said.failed and said.hang is None and said.culprits == []
+
+
+@pytest.mark.parametrize("hung", [True, False])
+def test_a_word_for_jobs_that_are_said_to_hang_is_left_out_of_others(hung: bool) -> None:
+    words = scorer.words_of("tool {evidence} {hung:--hung} --src {src}", Path("job"), None, hung)
+    assert words == ["tool", "job", *["--hung"] * hung]

@@ -114,6 +114,28 @@ def test_one_look_at_who_does_new_work_shows_no_standstill(looks: int, waited_s:
         assert "never" not in verdict.sentence
 
 
+@pytest.mark.parametrize(
+    ("lines", "running", "named"),
+    [
+        pytest.param((8, 8), True, False, id="it runs each time"),
+        pytest.param((8, 9), None, False, id="it moves"),
+        pytest.param((8, 8), False, True, id="it is idle"),
+    ],
+)
+def test_who_is_seen_to_compute_or_to_move_in_new_work_may_come_yet(
+    lines: tuple[int, ...], running: bool | None, named: bool
+) -> None:
+    build: Step = Call(WORLD, "broadcast", 64, "index.py:19")
+    programs = {rank: [*loop(BODY, 4), Stop() if rank == 0 else build] for rank in range(4)}
+    witnesses = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"), waited_s=30))
+    for line in lines:
+        witnesses.stack(0, at(line, "distance", "/workspace/index.py"), running=running)
+    verdict = diagnose(witnesses.case).verdicts[0]
+    assert (verdict.hang, culprits(verdict)) == ((True, [0]) if named else (None, []))
+    assert [one.rank for one in verdict.suspects] == ([] if named else [0])
+    assert named or (verdict.assumed and "for the first time" in verdict.assumed)
+
+
 def test_members_that_nobody_recorded_follow_from_the_mesh() -> None:
     """gloo: each group shows only who used it. Rank 3 never got to its first call on mesh_dp."""
     groups = {"1": [0, 2], "2": [1, 3], "3": [0, 1], "4": [2, 3], WORLD: [0, 1, 2, 3]}

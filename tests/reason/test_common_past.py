@@ -114,3 +114,18 @@ def test_sizes_that_come_in_turn_in_one_line_tell_what_is_due() -> None:
     told = one_skipped([actor, critic], 1, critic)
     verdict = best(said(said(told, 0, 11, actor), 1, 11, critic))
     assert (blamed(verdict), verdict.confidence) == ([1], "supported")
+
+
+@pytest.mark.parametrize(
+    ("ways", "named"),
+    [((LOSS, LOSS, SUM), []), ((SUM, LOSS, SUM), [1])],
+    ids=["most make another", "most make what is due"],
+)
+def test_what_is_due_against_most_of_all_names_nobody(ways: tuple[Call, ...], named: list[int]) -> None:
+    """As well the two are right, upon what comes seldom, as the one is that goes on as in the rounds before."""
+    programs: dict[int, list[Step]] = {rank: [*loop(ROUND, 5), call, LOSS] for rank, call in enumerate(ways)}
+    told = Witnesses(case_of(Job({WORLD: [0, 1, 2]}, programs), lost=[2]))
+    for rank, call in enumerate(ways):
+        told = said(told, rank, 11, call)
+    verdict = best(told)
+    assert (verdict.hang, blamed(verdict), suspected(verdict)) == (True, named, [])

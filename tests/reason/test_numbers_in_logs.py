@@ -28,21 +28,28 @@ Call = tuple[int, str, int, int]
 """Number, operation, elements, line."""
 
 
+def said(folder: Path, rank: int, call: Call, group: str, place: int | None = None, caller: int = 40) -> None:
+    """`place`: its number in the group, where that is not its rank."""
+    number, op, size, line = call
+    own = f"[rank{rank}]:[E1121 10:00:00.000000000 ProcessGroupNCCL.cpp"
+    whose = f"[PG ID 0 PG GUID {group} Rank {rank if place is None else place}]"
+    (folder / f"rank_{rank}.log").write_text(
+        f"{own}:722] {whose} Watchdog caught collective operation timeout: "
+        f"WorkNCCL(SeqNum={number}, OpType={op}, NumelIn={size}, NumelOut={size}, Timeout(ms)=600000) ran "
+        "for 600029 milliseconds before timing out.\n"
+        f"{own}:2271] {whose}  failure detected by watchdog at work sequence "
+        f"id: {number} PG status: last enqueued work: {number}, last completed work: {number - 1}\n"
+        f"{own}:733] Stack trace of the failed collective: \n"
+        "#0 all_reduce from /venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py:3252\n"
+        f"#1 sync from /job/train.py:{line}\n#2 main from /job/train.py:{caller}\n\n"
+    )
+
+
 def gave_up(
     folder: Path, calls: dict[int, Call], group: str = "0(default_pg)", callers: dict[int, int] | None = None
 ) -> Verdict:
-    for rank, (number, op, size, line) in calls.items():
-        own = f"[rank{rank}]:[E1121 10:00:00.000000000 ProcessGroupNCCL.cpp"
-        (folder / f"rank_{rank}.log").write_text(
-            f"{own}:722] [PG ID 0 PG GUID {group} Rank {rank}] Watchdog caught collective operation timeout: "
-            f"WorkNCCL(SeqNum={number}, OpType={op}, NumelIn={size}, NumelOut={size}, Timeout(ms)=600000) ran "
-            "for 600029 milliseconds before timing out.\n"
-            f"{own}:2271] [PG ID 0 PG GUID {group} Rank {rank}]  failure detected by watchdog at work sequence "
-            f"id: {number} PG status: last enqueued work: {number}, last completed work: {number - 1}\n"
-            f"{own}:733] Stack trace of the failed collective: \n"
-            "#0 all_reduce from /venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py:3252\n"
-            f"#1 sync from /job/train.py:{line}\n#2 main from /job/train.py:{(callers or {}).get(rank, 40)}\n\n"
-        )
+    for rank, call in calls.items():
+        said(folder, rank, call, group, caller=(callers or {}).get(rank, 40))
     return diagnose(folder).verdicts[0]
 
 
@@ -95,6 +102,16 @@ def test_two_that_came_to_a_line_on_two_ways_are_no_majority(tmp_path: Path) -> 
 
 def test_numbers_of_a_group_whose_members_nobody_lists_name_nobody(tmp_path: Path) -> None:
     assert named(gave_up(tmp_path, {0: BEFORE, 1: BEFORE, 2: SUM}, group="3(mesh_tp)"))[0] == []
+
+
+@pytest.mark.parametrize("odd", [(1, 4), (4,), ()])
+def test_groups_beside_each_other_each_have_their_odd_one(tmp_path: Path, odd: tuple[int, ...]) -> None:
+    for rank in range(6):
+        group = f"{9 + rank % 2}(mesh_dp)"
+        said(tmp_path, rank, (7, "ALLREDUCE", 32 if rank in odd else 64, 12), group, place=rank // 2)
+    (tmp_path / "launch.log").write_text("world_size=6\n")
+    found = [named(verdict) for verdict in diagnose(tmp_path).verdicts]
+    assert sorted(culprits for culprits, _ in found if culprits) == [[rank] for rank in odd]
 
 
 def test_a_stack_is_as_good_as_a_word_of_the_watchdog(tmp_path: Path) -> None:

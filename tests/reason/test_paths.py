@@ -9,6 +9,7 @@ from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, loop
 from support.reason.loops import BACKWARD, BODY, LOSS, NORM, others, verdict_of
 from support.reason.witnesses import blamed
 
+from rankandfile.model.diagnosis import Divergence
 from rankandfile.reason import diagnose
 
 
@@ -259,3 +260,69 @@ def test_one_evaluation_left_out_or_made_twice_that_asks_for_what_a_step_does(tw
     verdict = diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))).verdicts[0]
     cause = "extra_collective" if twice else "skipped_collective"
     assert (verdict.cause, blamed(verdict)) == (cause, [3])
+
+
+@pytest.mark.parametrize(
+    ("of_the_sum", "of_the_other", "each", "named"),
+    [
+        pytest.param(("caaac", "caaca"), ("aacca",), 2, [4, 5], id="four against two"),
+        pytest.param(("ccaaac", "caaaca"), ("caacac",), 1, [2], id="two against one"),
+        pytest.param(("caaac", "caaca"), ("aacca", "acaca"), 1, [], id="two against two"),
+    ],
+)
+def test_ranks_that_ask_for_one_thing_in_the_last_call_are_on_one_side_whatever_led_them_there(
+    of_the_sum: tuple[str, ...], of_the_other: tuple[str, ...], each: int, named: list[int]
+) -> None:
+    """Each takes the ways of an `if` in rounds of its own, and who took one first looks as if it were ahead."""
+    ask = {way: Call(WORLD, "all_reduce", 64, f"serve.py:{line}") for way, line in (("a", 10), ("c", 20))}
+    reply, other = Call(WORLD, "all_gather", 8, "serve.py:30"), Call(WORLD, "broadcast", 8, "serve.py:40")
+    ends = [*((ways, ask["a"]) for ways in of_the_sum), *((ways, other) for ways in of_the_other)]
+    programs: dict[int, list[Step]] = dict(
+        enumerate(
+            [*(call for way in ways for call in (ask[way], reply)), last]
+            for ways, last in ends
+            for _ in range(each)
+        )
+    )
+    verdict = diagnose(case_of(Job({WORLD: [*programs]}, programs, backend="gloo"))).verdicts[0]
+    assert blamed(verdict) == named
+    if named:
+        assert verdict.divergence is not None and verdict.divergence.seq == 2 * len(of_the_sum[0]) + 1
+
+
+LAST = Call(WORLD, "all_reduce", 2, "trainer.py:90")
+
+
+def departed(gradients: tuple[int, int], skips: int, instead: list[Step], backend: str) -> Divergence:
+    """Each of four ranks sums its gradients with one other, then makes three calls of all; in the fourth round rank 3
+    makes other calls instead of so many at its end."""
+    groups = {WORLD: [0, 1, 2, 3], "a": [0, 1], "b": [2, 3]}
+    programs: dict[int, list[Step]] = {}
+    for rank in range(4):
+        pair, count = "ab"[rank // 2], gradients[rank // 2]
+        body: list[Step] = [*[Call(pair, "all_reduce", 64, "trainer.py:30")] * count, NORM, LOSS, LAST]
+        programs[rank] = [*loop(body, 3), *(loop(body, 2) if rank < 3 else [*body[:-skips], *instead])]
+    job = Job(groups, programs, backend, descs={"a": "mesh_dp", "b": "mesh_dp"})
+    verdict = diagnose(case_of(job)).verdicts[0]
+    assert blamed(verdict) == [3] and verdict.divergence is not None
+    return verdict.divergence
+
+
+def test_many_calls_too_many_that_make_few_others_fit_explain_nothing() -> None:
+    """The other stage has fewer gradients, and that was so all the time: rank 3 saves where the others sum."""
+    found = departed((2, 28), 3, [Call(WORLD, "broadcast", 8, "save.py:12")], "gloo")
+    assert (found.kind, found.group, found.seq) == ("substituted", "0 [0-3]", 10)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        pytest.param([LOSS, LAST], id="as many, to the end"),
+        pytest.param(
+            [LOSS, LAST, Call("b", "all_reduce", 64, "trainer.py:30"), NORM, NORM], id="more, not to the end"
+        ),
+    ],
+)
+def test_calls_left_out_that_make_enough_others_fit_explain_those(behind: list[Step]) -> None:
+    found = departed((1, 1), 4, behind, "nccl")
+    assert (found.kind, found.group, found.seq) == ("skipped", "mesh_dp [2,3]", 4)

@@ -446,6 +446,25 @@ def test_who_ended_well_is_missed_where_all_that_live_receive(tmp_path: Path) ->
     assert (verdict.cause, [one.rank for one in verdict.culprits]) == ("early_exit", [3])
 
 
+IN_RENDEZVOUS = (
+    "    _create_tcp_store (torch/distributed/rendezvous.py:198)\n"
+    f"    init_process_group ({C10D}:1700)\n    main (train.py:18)\n    <module> (train.py:32)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "late"),
+    [
+        pytest.param(IN_RENDEZVOUS, [1, 2], id="those have not come to the setup yet"),
+        pytest.param(IN_RECEIVE, [], id="those may be in transfers, which leave no frame"),
+    ],
+)
+def test_one_waits_while_most_stand_in_code_of_their_own(tmp_path: Path, first: str, late: list[int]) -> None:
+    stacks = dumped(tmp_path, {0: first, 1: COUNTS, 2: COUNTS}, looks=1)
+    assert named(best(diagnose(stacks))) == ([], late)
+    assert named(best(diagnose(stacks, hung=True))) == (late, [])
+
+
 def test_who_ended_well_is_not_missed_in_a_group_that_it_was_not_in() -> None:
     """It left before the group was made; another of the group's ranks is on its way."""
     whole, part = Call("0", "all_reduce", 8, "train.py:14"), Call("1", "all_reduce", 8, "train.py:15")

@@ -254,3 +254,26 @@ def test_who_reads_more_than_the_others_does_not_run_out_first(
     found = best(tmp_path, **files)
     assert named(found) == [3]
     assert (found.cause == "uneven_inputs") is uneven
+
+
+@pytest.mark.parametrize(
+    ("own", "usual", "uneven"),
+    [
+        ("loaded 1187 shards", "loaded 1200 shards", True),
+        ("reading the partition of 2024-03-29", "reading the partition of 2024-05-02", False),
+        ("read shards from 10:03:11 on", "read shards from 10:05:11 on", False),
+        ("opened data/part-3/rows", "opened data/part-7/rows", False),
+    ],
+)
+def test_a_part_of_a_date_a_time_or_a_path_is_no_smaller_count(
+    tmp_path: Path, own: str, usual: str, uneven: bool
+) -> None:
+    files = {
+        f"rank_{rank}": f"{own if rank == 3 else usual}\n"
+        + GAVE_UP.format(rank=rank, op="ALLREDUCE", size=1 if rank == 3 else 4096)
+        + "\n"
+        for rank in range(4)
+    }
+    found = best(tmp_path, **files)
+    assert named(found) == [3]
+    assert (found.cause == "uneven_inputs") is uneven

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from support.source.toy_runs import case_of, diagnosis_of, locate, play, tree, verdict_of
 
-from rankandfile.model.diagnosis import Alternative, Verdict
+from rankandfile.model.diagnosis import Alternative, Cohort, Verdict
 
 PROGRAM = """
     import torch.distributed as dist
@@ -255,17 +255,29 @@ def test_whose_first_part_tells_does_not_ask_the_second(who: str, cause: str, li
     assert locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0].cause == cause
 
 
-@pytest.mark.parametrize(("kind", "blames"), [("substituted", []), ("skipped", [1, 3])])
+@pytest.mark.parametrize(
+    ("kind", "alike", "blames"),
+    [
+        ("substituted", None, []),
+        ("skipped", None, [1, 3]),
+        ("substituted", "others", [1, 3]),
+        ("substituted", "nobody", []),
+    ],
+    ids=["at one call", "in step behind it", "more made the others' call", "more made another call"],
+)
 def test_as_many_against_as_many_by_their_own_data_blame_nobody_at_one_call(
-    kind: str, blames: list[int]
+    kind: str, alike: str | None, blames: list[int]
 ) -> None:
     """That all went one way before is what their data said; calls that go on in step are more than that."""
     body = "if n == 3 and LOSSES[dist.get_rank()] > 5:\n            dist.all_gather(n)"
-    run = play(4, train=PROGRAM.format(body=body).replace("[0, 9]", "[0, 9, 0, 9]"))
+    run = play(4 + 2 * bool(alike), train=PROGRAM.format(body=body).replace("[0, 9]", "[0, 9, 0, 9, 0, 0]"))
     alone = verdict_of(run, 1)
     assert alone.divergence is not None
     one, other = alone.divergence.cohorts
     cohorts = [msgspec.structs.replace(one, ranks="0,2"), msgspec.structs.replace(other, ranks="1,3")]
+    if alike and one.call is not None:
+        call = one.call if alike == "others" else msgspec.structs.replace(one.call, line=1)
+        cohorts.append(Cohort(ranks="4,5", call=call))
     verdict = msgspec.structs.replace(
         alone,
         culprits=[msgspec.structs.replace(alone.culprits[0], rank=rank) for rank in (1, 3)],

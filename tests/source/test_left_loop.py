@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import msgspec
+import pytest
 from support.source.toy_runs import (
     FOLDER,
     Frames,
@@ -19,6 +20,7 @@ from support.source.toy_runs import (
 )
 
 from rankandfile.model.diagnosis import Verdict, Wait
+from rankandfile.model.ranks import format_ranks
 
 TORCH = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py"
 PROGRAM = """
@@ -252,3 +254,68 @@ def test_where_nothing_shows_that_it_hung_the_stage_is_only_suspected() -> None:
     verdict = stuck({0: "past", 1: "inside", 2: "inside"}, items="self.fed(self.loader)", hang=None)
     assert not verdict.culprits and [one.rank for one in verdict.suspects] == [0]
     assert verdict.confidence == "hypothesis"
+
+
+#: Whoever leaves its part is in the last call of all.
+TWO_PARTS = """import torch.distributed as dist
+
+LEARNER = 0
+
+
+def learn(updates):
+    for _ in range(updates):
+        for actor in (1, 2, 3):
+            dist.recv(actor)  # in learn
+
+
+def act():
+    for row in open(f"site{dist.get_rank()}"):  # own
+        dist.send(row, LEARNER)
+        dist.recv(LEARNER)  # in act
+
+
+def main():
+    dist.broadcast(0, LEARNER)  # start
+    if dist.get_rank() == LEARNER:  # parts
+        learn(9)  # learn
+    else:
+        act()  # act
+    dist.all_reduce(0)  # end
+
+
+main()  # main
+"""
+
+
+def two_parts(ends: tuple[int, ...], dumps: bool) -> Verdict:
+    """Rank 0 learns, and receives from the others in turn; those that have come to the end wait for all there."""
+
+    def way(*stops: tuple[str, str]) -> Frames:
+        frames = [(function, f"{FOLDER}train.py", remarked(TWO_PARTS, remark)) for function, remark in stops]
+        return (*frames, ("<module>", f"{FOLDER}train.py", remarked(TWO_PARTS, "main")))
+
+    stand: dict[int, Frames] = {}
+    for rank in range(4):
+        part = "act" if rank else "learn"
+        inside = (("recv", TORCH, 1), *way((part, f"in {part}"), ("main", part)))
+        stand[rank] = way(("main", "end")) if rank in ends else inside
+    start = [("broadcast", way(("main", "start")))] if dumps else []
+    run = Run({"train.py": TWO_PARTS}, {rank: [*start] for rank in stand})
+    for rank in ends:
+        run.calls[rank].append(("all_reduce", stand[rank]))
+    waits = Wait(ranks=format_ranks(ends), waits_for=format_ranks(stand.keys() - {*ends}), group="0")
+    verdict = msgspec.structs.replace(undecided(run, waits), hang=True)
+    return locate(case_of(run, stand), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+
+
+@pytest.mark.parametrize("dumps", [False, True])
+def test_who_has_left_the_loop_of_its_part_is_named_beside_one_that_has_another_part(dumps: bool) -> None:
+    verdict = two_parts((2,), dumps)
+    assert named(verdict) == [2] and verdict.cause == "uneven_inputs"
+    assert place(verdict.location) == ("train.py", remarked(TWO_PARTS, "own"))
+    assert not two_parts((2, 3), dumps).culprits, "two that have left it are no exception"
+
+
+def test_which_part_a_rank_has_is_the_line_where_it_explains_who_is_missing() -> None:
+    assert place(two_parts((1, 2, 3), dumps=True).location) == ("train.py", remarked(TWO_PARTS, "parts"))
+    assert two_parts((2, 3), dumps=True).location is None

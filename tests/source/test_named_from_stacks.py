@@ -12,7 +12,7 @@ from support.source.written_evidence import gave_up, stack
 import rankandfile
 from rankandfile.model.diagnosis import Culprit, Divergence, Verdict, Wait
 from rankandfile.model.ranks import format_ranks
-from rankandfile.source.culprits.by_code import _with_all_alike
+from rankandfile.source.culprits.by_code import _awaited, _with_all_alike
 from rankandfile.source.culprits.by_few import who_asked_for_it, who_is_odd
 from rankandfile.source.dependence import Reason
 from rankandfile.source.lines.call_paths import Frame
@@ -160,3 +160,15 @@ def test_who_waits_in_other_groups_at_the_same_place_went_the_same_way() -> None
     )
     widened = _with_all_alike(verdict, divergence, paths)
     assert (widened.normal.members, widened.culprit.members) == ((0, 1), (2, 3))
+
+
+@pytest.mark.parametrize(("missing", "names"), [("0", True), ("0,1,3", False)])
+def test_a_test_that_singles_out_one_rank_says_nothing_of_others_that_are_missing_too(
+    missing: str, names: bool
+) -> None:
+    """`if rank == 0` parts rank 0 from rank 2, which waits; ranks 1 and 3 went the way of rank 2."""
+    waits = [Wait(ranks="2", waits_for=missing, group="0", op="all_reduce")]
+    verdict = Verdict(
+        hang=True, cause="undetermined", family="unknown", confidence="hypothesis", sentence="", waits=waits
+    )
+    assert _awaited(verdict, ranks=(0,), others=(2,)) is names

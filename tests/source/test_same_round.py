@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 import polars as pl
-from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
+import pytest
+from support.source.toy_runs import (
+    case_of,
+    cohort,
+    diagnosis_of,
+    locate,
+    located,
+    place,
+    play,
+    tree,
+    verdict_of,
+)
 
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import Verdict, Wait
+from rankandfile.model.diagnosis import Divergence, Verdict, Wait
 
 PROGRAM = """
 import torch.distributed as dist
@@ -67,13 +80,14 @@ def report(more: int = 0) -> tuple[Verdict, tuple[str, int]]:
     return locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0], run.marked
 
 
-def _in_groups(case: Case) -> Case:
+def _in_groups(case: Case, of: dict[str, tuple[int, int]] = GROUPS) -> Case:
     """Each rank has groups of its own, but for the one in which they meet."""
     rows = case.calls.to_dicts()
-    made: dict[int, int] = {}
+    made: Counter[tuple[int, int]] = Counter()
     for row in rows:
-        row["group"] = group = GROUPS[row["op"]][row["rank"]]
-        row["seq"] = made[group] = made.get(group, 0) + 1
+        row["group"] = group = of[row["op"]][row["rank"]]
+        made[row["rank"], group] += 1
+        row["seq"] = made[row["rank"], group]
     return msgspec.structs.replace(case, calls=pl.DataFrame(rows, schema=case.calls.schema))
 
 
@@ -85,3 +99,62 @@ def test_a_loop_over_what_one_stage_has_and_another_has_not_is_the_line() -> Non
 
 def test_who_is_in_another_round_is_not_held_against_the_one_that_waits() -> None:
     assert report(more=1)[0].location is None
+
+
+GRADIENTS = """
+import torch.distributed as dist
+
+
+class Stage:
+    def __init__(self):
+        self.weights, self.seen = range(GRADIENTS), []
+
+    def reduce(self):
+        for weight in self.weights:
+            dist.all_reduce(weight)
+
+
+def summary(seen):
+    if not seen:  # <-
+        return
+    dist.all_gather(seen)
+
+
+def main():
+    stage = Stage()
+    for step in range(1, 9):
+        stage.reduce()
+        if dist.get_rank():
+            stage.seen.append(step)
+        if step % 2 == 0:
+            summary(stage.seen)
+            dist.broadcast(step, 0)
+"""
+
+
+@pytest.mark.parametrize("gradients", ["3 + 2 * dist.get_rank()", "5 - 2 * dist.get_rank()", "4"])
+def test_how_many_gradients_each_stage_sums_up_in_a_group_of_its_own_is_no_other_way(gradients: str) -> None:
+    """In a group of both, rank 0 goes past a gather, to the broadcast behind it."""
+    run = play(2, train=GRADIENTS.replace("GRADIENTS", gradients))
+    ends = {
+        rank: [op for op, _ in run.calls[rank]].index(op)
+        for rank, op in ((1, "all_gather"), (0, "broadcast"))
+    }
+    run.calls = {rank: run.calls[rank][: end + 1] for rank, end in ends.items()}
+    case = _in_groups(case_of(run), {"broadcast": (0, 0), "all_gather": (0, 0), "all_reduce": (1, 2)})
+    rows = [
+        {"group": number, "name": name, "desc": name, "members": members, "members_from": "recorded"}
+        for number, (name, members) in enumerate((("pp", [0, 1]), ("dp0", [0, 2]), ("dp1", [1, 3])))
+    ]
+    case = msgspec.structs.replace(case, groups=pl.DataFrame(rows, schema=case.groups.schema))
+    cohorts = [cohort([rank], rank, run.calls[rank], end) for rank, end in ends.items()]
+    parted = Divergence(group="pp", seq=1, kind="substituted", cohorts=cohorts)
+    verdict = msgspec.structs.replace(verdict_of(run, 0), divergence=parted)
+    found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert place(found.location) == run.marked, found.sentence
+
+
+def test_in_a_group_of_both_another_number_of_gradients_is_another_way() -> None:
+    run = play(2, train=GRADIENTS.replace("GRADIENTS", "3 + 2 * dist.get_rank()"))
+    found = located(run, culprit=0)
+    assert found.location is not None and found.location.condition == "for weight in self.weights:"

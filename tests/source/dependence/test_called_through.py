@@ -7,6 +7,7 @@ import pytest
 from support.source.levels import level
 
 _HEAD = """
+from dataclasses import dataclass
 from types import SimpleNamespace
 import torch
 import torch.distributed as dist
@@ -92,6 +93,21 @@ def main():
     if max(range(3), key=lambda one: scores[one]) == 2:
         dist.barrier()
 """,
+    "which of the objects that the program makes an annotated one is": """
+@dataclass
+class Batch:
+    tokens: object
+    patches: object
+def collate(tokens, patches):
+    if not patches:
+        return Batch(tokens, None)
+    return Batch(tokens, torch.stack(patches))
+def use(batch: Batch):
+    if batch.patches is not None:
+        dist.barrier()
+def main():
+    use(collate(OWN, OWN))
+""",
 }
 UNIFORM = {
     "a function given to another object": """
@@ -116,6 +132,19 @@ def main():
     loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=8)
     for batch in loader:
         dist.barrier()
+""",
+    "what an annotated object has that is made in one place": """
+@dataclass
+class Batch:
+    tokens: object
+    patches: object
+def collate(tokens, patches):
+    return Batch(tokens, torch.stack(patches))
+def use(batch: Batch):
+    if batch.patches is not None:
+        dist.barrier()
+def main():
+    use(collate(OWN, OWN))
 """,
 }
 UNKNOWN = {
