@@ -19,7 +19,7 @@ from support.source.toy_runs import (
     undecided,
 )
 
-from rankandfile.model.diagnosis import Verdict, Wait
+from rankandfile.model.diagnosis import Cohort, Divergence, Verdict, Wait
 from rankandfile.model.ranks import format_ranks
 
 TORCH = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py"
@@ -287,8 +287,9 @@ main()  # main
 """
 
 
-def two_parts(ends: tuple[int, ...], dumps: bool) -> Verdict:
-    """Rank 0 learns, and receives from the others in turn; those that have come to the end wait for all there."""
+def two_parts(ends: tuple[int, ...], dumps: bool, lumped: bool = False) -> Verdict:
+    """Rank 0 learns, and receives from the others in turn; those that have come to the end wait for all there.
+    `lumped`: all others are one cohort, of which nothing is known but that they are missing."""
 
     def way(*stops: tuple[str, str]) -> Frames:
         frames = [(function, f"{FOLDER}train.py", remarked(TWO_PARTS, remark)) for function, remark in stops]
@@ -305,7 +306,16 @@ def two_parts(ends: tuple[int, ...], dumps: bool) -> Verdict:
         run.calls[rank].append(("all_reduce", stand[rank]))
     waits = Wait(ranks=format_ranks(ends), waits_for=format_ranks(stand.keys() - {*ends}), group="0")
     verdict = msgspec.structs.replace(undecided(run, waits), hang=True)
+    if lumped:
+        cohorts = [Cohort(ranks=waits.ranks), Cohort(ranks=waits.waits_for)]
+        parted = Divergence(group="0", seq=2, kind="absent", cohorts=cohorts, exact=False)
+        verdict = msgspec.structs.replace(verdict, divergence=parted)
     return locate(case_of(run, stand), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+
+
+def test_of_ranks_that_are_missing_together_a_test_need_not_have_led_all_away() -> None:
+    verdict = two_parts((2,), dumps=False, lumped=True)
+    assert named(verdict) == [2] and verdict.cause == "uneven_inputs"
 
 
 @pytest.mark.parametrize("dumps", [False, True])

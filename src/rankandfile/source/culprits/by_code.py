@@ -33,6 +33,7 @@ from rankandfile.source.culprits.by_few import (
     who_ran_out,
 )
 from rankandfile.source.lines.call_paths import CallPaths
+from rankandfile.source.lines.decision import MOST_ASKED
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine
 
@@ -153,6 +154,9 @@ def _whom_it_names(verdict: Verdict, found: FoundLine, divergence: CodeDivergenc
         return None
     ranks = ways[side].members
     others = ways["not taken" if side == "taken" else "taken"].members
+    if not {*ranks[:MOST_ASKED]} <= {*decision.normal, *decision.culprit}:
+        # By its number, one of them cannot have gone there.
+        return None
     if suspects and {*ranks} != suspects:
         return None
     if verdict.cause == "undetermined" and not _awaited(verdict, ranks, others):

@@ -22,9 +22,10 @@ def leaves_some_unexplained(
         return False
     waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
     missing = {rank for wait in verdict.waits for rank in ranks_of(wait.waits_for)} - waiting
-    here, there = ({*side.members} for side in (divergence.normal, divergence.culprit))
-    if not (here <= waiting and there <= missing):
+    here, there = divergence.normal, divergence.culprit
+    if not ({*here.members} <= waiting and {*there.members} <= missing):
         return False
-    ours, theirs = (sides.ways(min(side), test, function) for side in (here, there))
-    others = sorted(missing - there)[:MOST_ASKED]
+    ours, theirs = (sides.ways(side.rank, test, function) for side in (here, there))
+    # Also of its own cohort: that all of these are missing does not say that one thing led them away.
+    others = sorted(missing - {there.rank})[:MOST_ASKED]
     return len(ours) == len(theirs) == 1 and any(sides.ways(rank, test, function) == ours for rank in others)
