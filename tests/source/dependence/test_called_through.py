@@ -108,8 +108,76 @@ def use(batch: Batch):
 def main():
     use(collate(OWN, OWN))
 """,
+    "what an object's own iterator gives its methods": """
+class Board:
+    def __init__(self):
+        self.rows = {}
+    def note(self, name):
+        if name not in self.rows:
+            self.rows[name] = 0
+    def __iter__(self):
+        yield from sorted(self.rows.items())
+    def finish(self):
+        for name, row in self:
+            dist.barrier()
+def main():
+    board = Board()
+    for name in OWN:
+        board.note(name)
+    board.finish()
+""",
+    "its own length, by what it was filled with": """
+class Board:
+    def __init__(self):
+        self.rows = {}
+    def __len__(self):
+        return len(self.rows)
+    def finish(self):
+        if len(self) > 2:
+            dist.barrier()
+def main():
+    board = Board()
+    for name in OWN:
+        board.rows[name] = 0
+    board.finish()
+""",
+    "what was logged in the trainer of a module of Lightning": """
+import lightning as L
+class Net(L.LightningModule):
+    def on_train_epoch_end(self):
+        if self.trainer.callback_metrics["loss"] > 2:
+            dist.barrier()
+""",
+    "a file that is each rank's own": """
+from pathlib import Path
+def main():
+    if Path(f"part{dist.get_rank()}").read_text() > "3":
+        dist.barrier()
+""",
 }
 UNIFORM = {
+    "how many ranks the trainer of a module of Lightning has": """
+import lightning as L
+class Net(L.LightningModule):
+    def on_train_epoch_end(self):
+        if self.trainer.world_size > 2:
+            dist.barrier()
+""",
+    "what an object's own iterator gives its methods of what all put in": """
+class Board:
+    def __init__(self):
+        self.rows = {}
+    def __iter__(self):
+        yield from sorted(self.rows.items())
+    def finish(self):
+        for name, row in self:
+            dist.barrier()
+def main():
+    board = Board()
+    for name in ("loss", "rate"):
+        board.rows[name] = 0
+    board.finish()
+""",
     "a function given to another object": """
 class Watch:
     def __init__(self, read):
@@ -148,6 +216,21 @@ def main():
 """,
 }
 UNKNOWN = {
+    "a file that all read by one name": """
+from pathlib import Path
+def main():
+    if Path("settings.json").read_text() > "3":
+        dist.barrier()
+""",
+    "how many were put in, in the order of a set": """
+def main():
+    rows = {}
+    for name in {"loss", "rate"}:
+        if name not in rows:
+            rows[name] = 0
+    for name in sorted(rows):
+        dist.barrier()
+""",
     "a counter under a test of which nothing is known": """
 class Patience:
     def __init__(self, look):

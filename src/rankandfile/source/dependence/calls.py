@@ -131,6 +131,9 @@ def _function(
     return body(ev, target, inside, path, f"{text(e.func)}()")
 
 
+_READ = {f"pathlib.Path.{name}" for name in ("open", "read_text", "read_bytes")}
+
+
 def _method(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
     """A call of a method, or of an object."""
     found: list[Value] = []
@@ -149,6 +152,9 @@ def _method(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
                 full = canonical(f"{name}.{e.func.attr}")
                 if full in PARSED:
                     return UNIFORM
+                if full in _READ:
+                    # As `open`: which file it is may go by the rank's number; what is in it does not.
+                    return join([UNKNOWN, ev.value(e.func.value, frame).of_data()])
                 if _known(full) or full in TABLE.wraps or origins.as_done(full):
                     found.append(_external(ev, full, e, frame, path))
         if not found and e.func.attr in UNMISTAKABLE and e.func.attr not in ev.objects.index.defined:
