@@ -24,10 +24,15 @@ from .track_difference import track_difference
 
 Asked = tuple[int, int]
 
+_MOST_PATHS = 48
+"""Where each goes a way of its own, nothing is one side."""
+
 
 def on_one_side(facts: WaitFacts, wait_end: WaitEnd, paths: GroupPaths) -> GroupPaths:
     """Of the largest side the path that comes nearest to the others' is the normal one, and its other paths are no
     divergence; as it was, where there are no two sides, or none of them has several paths."""
+    if not 1 < len(paths.paths) <= _MOST_PATHS:
+        return paths
     slots = {facts.waits.pending[i].slot for i in wait_end.pending if _of(facts, i) == paths.group}
     if len(slots) != 1 or (slot := slots.pop()) is None:
         return paths

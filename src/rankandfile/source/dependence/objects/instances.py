@@ -11,6 +11,8 @@ from rankandfile.source.dependence.returned import body
 from rankandfile.source.dependence.stores import fields_of
 from rankandfile.source.dependence.syntax import EACH, KIND, LEN, Path, argument, content, dotted, text
 from rankandfile.source.dependence.value import UNIFORM, UNKNOWN, Value, join
+from rankandfile.source.program.kept import kept
+from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, body_fields, method
 
 from .of_expressions import property_of
@@ -100,8 +102,12 @@ def of_itself(ev: Evaluator, cls: Class, frame: Frame, path: Path) -> Value:
     # An iterator that gives itself adds nothing: what it gives next, its other methods say.
     if special is None or not any(asked) or frame.function in asked:
         return UNIFORM
-    e = ast.copy_location(ast.Name("self", ast.Load()), frame.function.node)
-    return _protocol(ev, cls, special, e, frame, path)
+    return _protocol(ev, cls, special, _own_name(frame.function), frame, path)
+
+
+@kept
+def _own_name(function: Function) -> ast.Name:
+    return ast.copy_location(ast.Name("self", ast.Load()), function.node)
 
 
 def _protocol(ev: Evaluator, cls: Class, special: str, e: ast.expr, frame: Frame, path: Path) -> Value:
