@@ -27,7 +27,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | a decorator ran the function once more | extra_collective |
 | it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
 | the others made a call in such an arm, or a guard clause turned it back | skipped_collective |
-| a loop over things under keys had one more, or less, to go to | extra_collective, skipped_collective |
+| a loop over things under keys, or over what the object keeps so, had one more, or less | extra_, skipped_collective |
 | in a framework, or a backward pass, the one side made a call more | extra_collective, skipped_collective |
 
 Nothing else is changed: a cause that the evidence established by itself stays, but for what did not match in a call.
@@ -42,6 +42,7 @@ from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import ancestors, dotted, is_range, spans
 from rankandfile.source.lines.call_paths import Stop, first_unlike
 from rankandfile.source.lines.found_line import FoundLine
+from rankandfile.source.lines.of_two_cohorts.filled_collection import kept_under_keys
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, resolve
 from rankandfile.source.program.places import SourcePlaces, in_loop
@@ -49,7 +50,7 @@ from rankandfile.source.program.places import SourcePlaces, in_loop
 from .arms import made_one_more
 from .own_items import gone_round_more_often, over_own_items
 from .own_order import own_order
-from .ways import over_for, turned_back
+from .ways import over_for, turned_back, way_of_each
 
 #: A decision on the rank itself is not far from where the rank is asked for.
 DIRECT = 3
@@ -185,6 +186,22 @@ def _of_things(found: FoundLine) -> str | None:
     return "skipped_collective" if over is found.divergence.culprit else "extra_collective"
 
 
+def _of_keys(found: FoundLine) -> str | None:
+    """The same of what its object keeps under keys: that it has not met one of them is no end of its data."""
+    decision = found.decision
+    node = decision.condition.node if decision is not None else None
+    items = node.iter if isinstance(node, ast.comprehension) else node
+    if decision is None or found.divergence is None or not isinstance(items, ast.expr) or _THINGS.off:
+        return None
+    if decision.condition.kind not in ("for", "comprehension") or not kept_under_keys(decision.place, items):
+        return None
+    ways = way_of_each(decision, found.divergence)
+    over = ways.get("exhausted") or ways.get("no more items")
+    if over is None:
+        return None
+    return "skipped_collective" if over is found.divergence.culprit else "extra_collective"
+
+
 def _made_within(cause: str, found: FoundLine) -> str | None:
     """A framework, or a backward pass, made a call on one side only; not by what a rank is, as far as it shows."""
     of_the_job = found.reason is not None and found.reason.source in _OF_THE_JOB
@@ -251,6 +268,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return _made_within(cause, found)
     if found.kind not in ("decision", "changed") or found.decision is None or found.reason is None:
         return None
+    if (keys := _of_keys(found)) is not None:
+        return keys
     structural = None if found.reason.source in _OF_THE_JOB else _by_its_data(cause, found)
     if found.decision.condition.kind == "with" and _swallowed(found) and cause in _PATHS and not _CAUGHT.off:
         return "swallowed_exception"

@@ -47,10 +47,28 @@ _DICTIONARIES = {"dict", "defaultdict", "OrderedDict", "Counter"}
 
 def kept_under_keys(place: SourcePlace, items: ast.expr) -> bool:
     """Whether the items are those of the object's own dictionary, which methods of its class fill."""
-    held = container_of(items)
+    held = container_of(_handed_out(place, items))
     if not isinstance(held, ast.Attribute) or attributes(held) != {held.attr}:
         return False
     return _is_a_dictionary(place, held.attr) and any(filling_methods(place, held.attr))
+
+
+def _handed_out(place: SourcePlace, items: ast.expr) -> ast.expr:
+    """What the object itself gives them by, where it is asked: `for name in self.names()`, `for row in self`."""
+    asked = dotted(items.func) if isinstance(items, ast.Call) and not items.args else None
+    name = (
+        "__iter__"
+        if isinstance(items, ast.Name) and items.id == "self"
+        else (asked or "").removeprefix("self.")
+    )
+    own = (f for f in place.module.functions if f.owner is place.function.owner and f.name == name)
+    giver = next(own, None) if place.function.owner is not None else None
+    given = [
+        node.value
+        for node in (giver.nodes if giver is not None else ())
+        if isinstance(node, (ast.Return, ast.YieldFrom)) and node.value is not None
+    ]
+    return given[0] if len(given) == 1 else items
 
 
 def _is_a_dictionary(place: SourcePlace, attribute: str) -> bool:
