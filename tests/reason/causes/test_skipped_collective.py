@@ -338,3 +338,21 @@ def test_a_row_of_like_calls_ends_as_in_the_rounds_before(hidden_by: list[str]) 
     past: list[Step] = [*[often] * 3, seldom, often, *once, *[often] * 3, seldom, *[often] * 4]
     programs: dict[int, list[Step]] = {0: [*past, seldom, often], 1: [*past, often]}
     assert blamed(diagnose(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo"))).verdicts[0]) == [1]
+
+
+def test_of_several_that_its_last_call_leaves_behind_it_may_be_one_more_instead() -> None:
+    """A line is logged after every fifth step; one rank logs after the third: nothing shows that it left any out."""
+    step: list[Step] = [
+        Call(WORLD, "all_reduce", 64, "train.py:10"),
+        Call(WORLD, "all_reduce", 1, "train.py:10"),
+    ]
+    logged: list[Step] = [
+        Call(WORLD, "all_gather", 1, "train.py:13"),
+        Call(WORLD, "all_gather", 2, "train.py:13"),
+    ]
+    past = [*step * 5, *logged] * 2
+    programs = {rank: [*past, *step * 5] for rank in (0, 1)} | {2: [*past, *step * 3, logged[0]]}
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2]}, programs))).verdicts[0]
+    assert (verdict.cause, blamed(verdict)) == ("skipped_collective", [2])
+    assert "extra_collective" in {other.cause for other in verdict.alternatives}
+    assert "behind" not in verdict.sentence and "came after them in the rounds before" in verdict.sentence

@@ -63,10 +63,12 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         missed = f"{counted(p.length, 'call')}, beginning with {missed}"
     where = f", {p.place}" if p.place else ""
     its = verb(p.culprits, "its", "their")
-    sentence = (
-        f"{upper(ranks_words(p.culprits))} skipped {missed}{where}; "
+    since = (
         f"from there on {its} calls are {behind_words(p.length)}.{again_words(p.again, p.length, 'behind')}"
     )
+    if p.came is not None and _several_at_once(p):
+        since = f"the {lookup.call_words(facts, p.came)} came after them in the rounds before."
+    sentence = f"{upper(ranks_words(p.culprits))} skipped {missed}{where}; {since}"
     if not p.exact:
         sentence = in_document.since_before(facts, p, "behind")
     if p.stands:
@@ -107,11 +109,23 @@ def _doing(facts: Facts, p: DivergencePoint, rank: int) -> str:
     return f"went on to the {lookup.call_words(facts, p.came)}" if p.came else "went on without it"
 
 
+def _several_at_once(p: DivergencePoint) -> bool:
+    """What came in place of the first of them is its last call: nothing after it shows that they were left out."""
+    return p.exact and p.length > 1 and not p.confirmed
+
+
 def _alternatives(facts: Facts, p: DivergencePoint) -> tuple[Alternative, ...]:
     if not p.exact or p.confirmed >= 2 or p.came is None:
         return in_document.or_otherwise(facts, p)
     came = lookup.call_words(facts, p.came)
+    one_more = perhaps(
+        "extra_collective",
+        f"The {came} may be one more than its peers make there, with nothing left out.",
+        p.culprits,
+        decided_by="the source at these lines",
+    )
     return (
+        *((one_more,) if _several_at_once(p) else ()),
         perhaps(
             "order_inversion",
             f"It may have meant to make the missing call after the {came}, in the other order.",
