@@ -104,14 +104,6 @@ def test_numbers_of_a_group_whose_members_nobody_lists_name_nobody(tmp_path: Pat
     assert named(gave_up(tmp_path, {0: BEFORE, 1: BEFORE, 2: SUM}, group="3(mesh_tp)"))[0] == []
 
 
-@pytest.mark.parametrize(("line", "culprits"), [(52, [0]), (69, [])], ids=["elsewhere", "in its next round"])
-def test_who_got_past_what_one_sends_to_all_and_nobody_got_sent_another_thing(
-    tmp_path: Path, line: int, culprits: list[int]
-) -> None:
-    waits = dict.fromkeys((1, 2, 3), (5, "BROADCAST", 1, 69))
-    assert named(gave_up(tmp_path, {0: (6, "BROADCAST", 28, line), **waits}))[0] == culprits
-
-
 @pytest.mark.parametrize("odd", [(1, 4), (4,), ()])
 def test_groups_beside_each_other_each_have_their_odd_one(tmp_path: Path, odd: tuple[int, ...]) -> None:
     for rank in range(6):

@@ -116,9 +116,6 @@ def _odd(at: int, here: list[Request], past: list[Request]) -> _Odd | None:
         if len(here) == 1 and len(past) >= _PAST and _alike([*here, *past]):
             return _behind(at, here[0])
         return None
-    if not takes_all and len(past) == 1 and len(here) >= _PAST and _alike(here):
-        sent = contract_of(here[0].asked[0]).early == "root" and past[0].site not in (None, here[0].site)
-        return _sent_another(at, here[0], past[0]) if sent else None
     if len(takes_all) == 1 and len(here) > 1:
         rooted = next(claim for claim in here if claim is not takes_all[0])
         if _alike([*takes_all, *past]):
@@ -168,17 +165,6 @@ def _ahead(at: int, usual: Request, odd: Request) -> _Odd:
         why=f"Nobody gets past {'an' if usual.asked[0][0] in 'aeiou' else 'a'} {usual.asked[0]} before all have come, "
         f"and those that have come do not get out of it: most likely {ranks_words([odd.rank])} made another call as "
         f"number {at}, or one of another size.",
-    )
-
-
-def _sent_another(at: int, usual: Request, odd: Request) -> _Odd:
-    return _Odd(
-        rank=odd.rank,
-        cause="different_collective",
-        doing=f"got past number {at}, which all others wait in, and is at another line",
-        why=f"Whoever sends in a {usual.asked[0]} gets past it, and then all others get what it sent; nobody else gets "
-        f"past it without: most likely {ranks_words([odd.rank])} made another call as number {at}, or one of another "
-        "size.",
     )
 
 
