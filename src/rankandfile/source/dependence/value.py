@@ -95,8 +95,5 @@ def _join(one: Value, other: Value) -> Value:
         better = one if len(one.chain) <= len(other.chain) else other
         if {one.source, other.source} == _OWN_AND_READ:
             better = one if one.source == "local_data" else other
-        if (one.source in ORDERS) is not (other.source in ORDERS):
-            # Where the items are others as well, that they come in any order is the least of it.
-            better = other if one.source in ORDERS else one
         return replace(better, agreed=one.agreed & other.agreed)
     return one if _ORDER[one.level] >= _ORDER[other.level] else other
