@@ -20,6 +20,7 @@ from .divergence_point import (
     own_group,
     place_of,
 )
+from .in_step import to_the_end
 from .replaced_call import placed
 
 _MOST_IN_CIRCLE = 48
@@ -49,16 +50,16 @@ def _explains(facts: WaitFacts, diverged: ProgramDivergence, mate: int) -> bool:
     """Whether more calls fall into place by the calls that are too many, or too few, than there are of those; or all do
     until one of the two ends. Of 28 calls that make 7 others fit, no less has to be explained than before."""
     found = diverged.difference
-    left_out, put_in = (found.length, 0) if found.kind == "skipped" else (0, found.length)
-    ended = _ends(facts, mate, diverged.expected, left_out + found.confirmed)
-    ended = ended or _ends(facts, diverged.rank, diverged.came, put_in + found.confirmed)
-    return found.confirmed > (0 if ended else found.length)
+    ours, theirs = (
+        _from_there_on(facts, *one) for one in ((mate, diverged.expected), (diverged.rank, diverged.came))
+    )
+    return found.confirmed > (0 if to_the_end(found, 0, ours, theirs) else found.length)
 
 
-def _ends(facts: WaitFacts, rank: int, call: tuple[int, int] | None, calls: int) -> bool:
-    """Whether the rank has made no more than so many calls, this one among them."""
+def _from_there_on(facts: WaitFacts, rank: int, call: tuple[int, int] | None) -> int:
+    """How many calls the rank has made, this one among them."""
     records = facts.programs.of(rank).records
-    return call is not None and int(np.searchsorted(records, call[1])) + calls >= len(records)
+    return 0 if call is None else len(records) - int(np.searchsorted(records, call[1]))
 
 
 def _by_its_like(facts: WaitFacts, found: DivergencePoint, rank: int) -> DivergencePoint | None:

@@ -44,7 +44,11 @@ def on_one_side(facts: WaitFacts, wait_end: WaitEnd, paths: GroupPaths) -> Group
     if len(largest) < 2 or (smaller and _size(smaller[0]) == _size(largest)):
         return paths
     rest = [path for path in paths.paths if path not in largest]
-    one = max(largest, key=lambda path: (_shared(facts, path, rest, paths.group, slot), len(path.ranks)))
+    stacks = [_stack(facts, path, paths.group, slot) for path in rest]
+    near = [_shared(_stack(facts, path, paths.group, slot), stacks) for path in largest]
+    _, _, one = max(
+        zip(near, (len(path.ranks) for path in largest), largest, strict=True), key=lambda at: at[:2]
+    )
     others = [Path(path.ranks, path.track, track_difference(one.track, path.track)) for path in rest]
     if not any(path.difference for path in others):
         return paths
@@ -52,10 +56,8 @@ def on_one_side(facts: WaitFacts, wait_end: WaitEnd, paths: GroupPaths) -> Group
     return GroupPaths(paths.group, (Path(one.ranks, one.track, None), *others), "majority", alike)
 
 
-def _shared(facts: WaitFacts, path: Path, rest: list[Path], group: int, slot: int) -> int:
-    """How many outer frames its call has in common with that of another side, at most."""
-    ours = _stack(facts, path, group, slot)
-    theirs = [_stack(facts, other, group, slot) for other in rest]
+def _shared(ours: Stack, theirs: list[Stack]) -> int:
+    """How many outer frames a call has in common with those of the others, at most."""
     return max((sum(takewhile(bool, map(eq, ours, stack))) for stack in theirs), default=0)
 
 

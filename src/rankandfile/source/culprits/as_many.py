@@ -37,12 +37,10 @@ def as_many(verdict: Verdict, found: FoundLine, named: NamedByCode | None) -> bo
 
 def _more_did_alike(told: Divergence, one: set[int], other: set[int]) -> bool:
     """Whether more ranks than these made the call of one side, having come to it in another way."""
-    sides = [{*parse_ranks(cohort.ranks)} for cohort in told.cohorts]
-    calls = [
-        (cohort.call.op, cohort.call.file, cohort.call.line) if cohort.call else None
+    made = [
+        ({*parse_ranks(cohort.ranks)}, (call.op, call.file, call.line))
         for cohort in told.cohorts
+        if (call := cohort.call) is not None
     ]
-    those = [call for side, call in zip(sides, calls, strict=True) if side in (one, other)]
-    return any(
-        call in those and side not in (one, other) for side, call in zip(sides, calls, strict=True) if call
-    )
+    those = [call for ranks, call in made if ranks in (one, other)]
+    return any(call in those for ranks, call in made if ranks not in (one, other))

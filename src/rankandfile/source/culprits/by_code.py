@@ -19,7 +19,6 @@ from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.culprits.by_few import (
     ON_RANK,
-    parsed,
     sides,
     who_added_otherwise,
     who_asked_for_it,
@@ -34,7 +33,13 @@ from rankandfile.source.culprits.by_few import (
 )
 from rankandfile.source.lines.call_paths import CallPaths
 from rankandfile.source.lines.decision import MOST_ASKED
-from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
+from rankandfile.source.lines.divergence import (
+    CodeDivergence,
+    Side,
+    ranks_in_words,
+    ranks_of,
+    waiting_and_missing,
+)
 from rankandfile.source.lines.found_line import FoundLine
 
 from .asked_of_all import who_asks_all
@@ -184,8 +189,7 @@ def _singled_out(test: ast.expr) -> str | None:
 def _awaited(verdict: Verdict, ranks: tuple[int, ...], others: tuple[int, ...]) -> bool:
     """All who wait took the other way, and they wait for nobody else: of others that are not there the test says
     nothing."""
-    waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
-    missing = {rank for wait in verdict.waits for rank in parsed(wait.waits_for)} - waiting
+    waiting, missing = waiting_and_missing(verdict)
     return bool(waiting) and waiting <= set(others) and missing <= set(ranks)
 
 
@@ -201,7 +205,7 @@ def _whom_it_came_to(
         return None
     ranks = odd.members
     who = ranks_in_words(odd)
-    open_ = (other.cause for other in verdict.alternatives if parsed(other.culprits) == [*ranks])
+    open_ = (other.cause for other in verdict.alternatives if ranks_of(other.culprits) == [*ranks])
     return NamedByCode(
         ranks=ranks,
         doing=f"went another way than in all rounds before, at {found.at}",
@@ -232,7 +236,7 @@ def _with_all_alike(verdict: Verdict, divergence: CodeDivergence, paths: CallPat
     call's group nobody else is known to be."""
     if verdict.divergence is not None and verdict.divergence.seq is not None:
         return divergence
-    waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
+    waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
 
     def widened(side: Side) -> Side:
         alike = {rank for rank in waiting if side.path and paths.now(rank) == side.path}

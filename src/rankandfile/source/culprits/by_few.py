@@ -12,13 +12,12 @@ from rankandfile.model.causes import LEFT_MESSAGE_OUT
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
-from rankandfile.model.ranks import parse_ranks
 from rankandfile.source.culprits.own_items import ran_out
 from rankandfile.source.dependence import axes_of
 from rankandfile.source.effects.event import event
 from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import Stop
-from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
+from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import place_in
 
@@ -144,9 +143,9 @@ def _among_few(verdict: Verdict, found: FoundLine, few: Side) -> bool:
 def _all_told(verdict: Verdict, divergence: CodeDivergence) -> bool:
     """Every member of the group in which it shows is on one side, and so is everybody who waits."""
     told = {rank for side in sides(divergence) for rank in side.members}
-    waiting = {rank for wait in verdict.waits for rank in parsed(wait.ranks)}
+    waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
     members = verdict.divergence.members if verdict.divergence is not None else None
-    return bool(members) and told == {*parsed(members or ""), *waiting}
+    return bool(members) and told == {*ranks_of(members or ""), *waiting}
 
 
 def _a_loop_ended(found: FoundLine) -> bool:
@@ -243,10 +242,3 @@ def who_made_another(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
 
 def sides(divergence: CodeDivergence) -> tuple[Side, Side]:
     return divergence.normal, divergence.culprit
-
-
-def parsed(ranks: str) -> list[int]:
-    try:
-        return parse_ranks(ranks)
-    except ValueError:
-        return []

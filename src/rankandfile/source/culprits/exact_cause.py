@@ -41,6 +41,7 @@ import ast
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import ancestors, dotted, is_range, spans
 from rankandfile.source.lines.call_paths import Stop, first_unlike
+from rankandfile.source.lines.divergence import Side
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.lines.of_two_cohorts.filled_collection import kept_under_keys
 from rankandfile.source.program.modules import Function
@@ -180,26 +181,27 @@ def _by_its_data(cause: str, found: FoundLine) -> str | None:
 
 def _of_things(found: FoundLine) -> str | None:
     """One thing more than the others have to go over is a call more; one less is a call less."""
-    over = over_for(found)
-    if over is None or found.divergence is None or _THINGS.off:
+    return _over(over_for(found), found)
+
+
+def _over(side: Side | None, found: FoundLine) -> str | None:
+    """`side`: for which the loop was over."""
+    if side is None or found.divergence is None or _THINGS.off:
         return None
-    return "skipped_collective" if over is found.divergence.culprit else "extra_collective"
+    return "skipped_collective" if side is found.divergence.culprit else "extra_collective"
 
 
 def _of_keys(found: FoundLine) -> str | None:
     """The same of what its object keeps under keys: that it has not met one of them is no end of its data."""
-    decision = found.decision
-    node = decision.condition.node if decision is not None else None
+    decision, divergence = found.decision, found.divergence
+    if decision is None or divergence is None or decision.condition.kind not in ("for", "comprehension"):
+        return None
+    node = decision.condition.node
     items = node.iter if isinstance(node, ast.comprehension) else node
-    if decision is None or found.divergence is None or not isinstance(items, ast.expr) or _THINGS.off:
+    if not isinstance(items, ast.expr) or not kept_under_keys(decision.place, items):
         return None
-    if decision.condition.kind not in ("for", "comprehension") or not kept_under_keys(decision.place, items):
-        return None
-    ways = way_of_each(decision, found.divergence)
-    over = ways.get("exhausted") or ways.get("no more items")
-    if over is None:
-        return None
-    return "skipped_collective" if over is found.divergence.culprit else "extra_collective"
+    ways = way_of_each(decision, divergence)
+    return _over(ways.get("exhausted") or ways.get("no more items"), found)
 
 
 def _made_within(cause: str, found: FoundLine) -> str | None:

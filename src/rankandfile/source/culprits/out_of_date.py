@@ -11,9 +11,8 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import format_ranks
+from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import FoundLine
-
-from .by_few import parsed
 
 _STALE = Heuristic(
     "out of date",
@@ -26,7 +25,7 @@ def who_is_out_of_date(verdict: Verdict, found: FoundLine) -> NamedByCode | None
     open_ = {other.culprits for other in verdict.alternatives if other.cause == verdict.cause}
     cohorts = verdict.divergence.cohorts if verdict.divergence is not None else []
     changed = cohorts[-1].ranks if cohorts else ""
-    kept = [parsed(ranks) for ranks in open_ if ranks != changed]
+    kept = [ranks_of(ranks) for ranks in open_ if ranks != changed]
     if found.kind != "renewed" or changed not in open_ or len(kept) != 1 or len(kept[0]) != 1 or _STALE.off:
         return None
     return NamedByCode(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from rankandfile.model.diagnosis import Cohort
+from rankandfile.model.diagnosis import Cohort, Verdict
 from rankandfile.model.ranks import parse_ranks
 
 from .call_paths import CallPath, CallPaths, Made
@@ -56,6 +56,12 @@ def ranks_of(ranks: str) -> list[int]:
         return parse_ranks(ranks)
     except ValueError:
         return []
+
+
+def waiting_and_missing(verdict: Verdict) -> tuple[set[int], set[int]]:
+    """Who waits, and whom they wait for who does not wait in turn."""
+    waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
+    return waiting, {rank for wait in verdict.waits for rank in ranks_of(wait.waits_for)} - waiting
 
 
 def ranks_in_words(side: Side) -> str:

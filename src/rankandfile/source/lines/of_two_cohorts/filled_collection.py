@@ -55,20 +55,23 @@ def kept_under_keys(place: SourcePlace, items: ast.expr) -> bool:
 
 def _handed_out(place: SourcePlace, items: ast.expr) -> ast.expr:
     """What the object itself gives them by, where it is asked: `for name in self.names()`, `for row in self`."""
-    asked = dotted(items.func) if isinstance(items, ast.Call) and not items.args else None
-    name = (
-        "__iter__"
-        if isinstance(items, ast.Name) and items.id == "self"
-        else (asked or "").removeprefix("self.")
-    )
+    name = _asked_of_itself(items)
     own = (f for f in place.module.functions if f.owner is place.function.owner and f.name == name)
-    giver = next(own, None) if place.function.owner is not None else None
+    giver = next(own, None) if name and place.function.owner is not None else None
     given = [
         node.value
         for node in (giver.nodes if giver is not None else ())
         if isinstance(node, (ast.Return, ast.YieldFrom)) and node.value is not None
     ]
     return given[0] if len(given) == 1 else items
+
+
+def _asked_of_itself(items: ast.expr) -> str:
+    """The method by which an object is asked for its items; empty where it is another that is asked."""
+    if isinstance(items, ast.Name):
+        return "__iter__" if items.id == "self" else ""
+    asked = (dotted(items.func) if isinstance(items, ast.Call) and not items.args else None) or ""
+    return asked.removeprefix("self.") if asked.startswith("self.") else ""
 
 
 def _is_a_dictionary(place: SourcePlace, attribute: str) -> bool:

@@ -10,7 +10,7 @@ import ast
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.lines.decision import MOST_ASKED, Decision, Sides
-from rankandfile.source.lines.divergence import CodeDivergence, ranks_of
+from rankandfile.source.lines.divergence import CodeDivergence, waiting_and_missing
 
 
 def leaves_some_unexplained(
@@ -20,8 +20,7 @@ def leaves_some_unexplained(
     test, function = decision.condition.node, decision.place.function
     if verdict.cause != "undetermined" or decision.condition.kind != "if" or not isinstance(test, ast.expr):
         return False
-    waiting = {rank for wait in verdict.waits for rank in ranks_of(wait.ranks)}
-    missing = {rank for wait in verdict.waits for rank in ranks_of(wait.waits_for)} - waiting
+    waiting, missing = waiting_and_missing(verdict)
     here, there = divergence.normal, divergence.culprit
     if not ({*here.members} <= waiting and {*there.members} <= missing):
         return False
