@@ -21,6 +21,7 @@ from .order_across_groups import Order
 from .pairing import Pairing, pair
 from .progress import progress, standing
 from .sibling_groups import by_use
+from .whole_programs.begun_threads import begun_by_python
 from .whole_programs.compared import Programs
 
 OnStep = Callable[[str], None]
@@ -83,7 +84,7 @@ def call_facts(case: Case, accounts: Accounts, step: OnStep, code: CodeRead = NO
         mismatched=mismatches,
         pairing=pairs,
         order=Order(call_table, families),
-        programs=Programs(call_table, families),
+        programs=Programs(call_table, families, begun_by_python(case)),
     )
 
 

@@ -162,4 +162,7 @@ def _counts(raw: Raw, claim: OfCall, row: Row, ranks: set[int]) -> dict[int, int
     if row["stack"] is not None:
         # Not the line alone: a helper makes calls for everybody.
         same = same.filter(pl.col("stack") == row["stack"])
+    elif row["shape"] is not None:
+        # Without frames, as in dumps written as JSON, what it asks for is all that tells one call from another.
+        same = same.filter(pl.col("shape") == row["shape"])
     return dict(same.group_by("rank").len().iter_rows())

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=Base)
 
-_NOT_SHOWN = "What was concluded of this wait does not hold against the records, and is not said."
+NOT_SHOWN = "What was concluded of this wait does not hold against the records, and is not said."
 
 
 class Said(Struct, frozen=True, kw_only=True):
     finding: Finding
     """Without what did not hold."""
     sentence: str
+    """Empty where nothing of it holds."""
     claims: tuple[Claim, ...]
     notes: tuple[Note, ...]
 
@@ -87,9 +88,7 @@ def may_be_said(raw: Raw, finding: Finding) -> Said:
         confidence=finding.confidence if held == blamed else "hypothesis",
     )
     sentence = in_words(finding.sentence if held == blamed else _clauses(finding), check)
-    return Said(
-        finding=said, sentence=sentence or _NOT_SHOWN, claims=tuple(check.claims), notes=tuple(check.notes)
-    )
+    return Said(finding=said, sentence=sentence, claims=tuple(check.claims), notes=tuple(check.notes))
 
 
 def _clauses(finding: Finding) -> Sentence:

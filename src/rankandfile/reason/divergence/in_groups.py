@@ -12,6 +12,7 @@ from rankandfile.reason.waits.seen_waiting import ways_to_waits
 
 from .divergence_point import DivergencePoint, call_of, calls_before, came_to, place_of
 from .earlier_rounds import usual
+from .no_harm import did_no_harm
 from .one_side import on_one_side
 from .paths import GroupPaths, Path
 from .read_by_one import read_alone
@@ -30,7 +31,7 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
         if (known := facts.paths_of_groups.get(group)) is None:
             continue
         paths = on_one_side(facts, wait_end, known)
-        diverged = [p for p in paths.diverged if p.difference]
+        diverged = [p for p in paths.diverged if p.difference and not did_no_harm(facts, group, p.difference)]
         if diverged:
             found.append((paths, min(diverged, key=_slot)))
     if not found:

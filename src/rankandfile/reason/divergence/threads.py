@@ -9,13 +9,12 @@ from msgspec import Struct
 
 from rankandfile.model.diagnosis import Location
 from rankandfile.reason import lookup
+from rankandfile.reason.calls.whole_programs.begun_threads import BEGINS
 from rankandfile.reason.waits.facts import WaitFacts
 
 from .code_paths import stack_of
 
-_BEGINS = re.compile(
-    r"(?:^|[/\\])(?:threading|concurrent[/\\]futures[/\\]thread|multiprocessing[/\\]pool)\.py$"
-)
+_BEGINS = re.compile(BEGINS)
 
 
 class InThread(Struct, frozen=True):

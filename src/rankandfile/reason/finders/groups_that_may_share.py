@@ -18,6 +18,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.seen_elsewhere import seen_beside
 
 from .all_joined import described, may_share_members
 
@@ -81,8 +82,9 @@ def _made_at_another_place(facts: Facts, wait_end: WaitEnd, calls: list[Pending]
             decided_by="the source: which ranks each group is made of",
         ),
     )
-    # No family has a group of one rank alone.
-    return msgspec.structs.replace(found, culprits=few) if len(few) == 1 < len(most.waiting) else found
+    # No family has a group of one rank alone, unless its other members left no dump.
+    alone = len(few) == 1 < len(most.waiting) and not seen_beside(facts, few)
+    return msgspec.structs.replace(found, culprits=few) if alone else found
 
 
 def _finding(

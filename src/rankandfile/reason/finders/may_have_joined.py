@@ -9,6 +9,7 @@ from __future__ import annotations
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.sentence import told
+from rankandfile.reason import lookup
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
@@ -17,7 +18,10 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons, withou
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
+from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.words import ranks_words, upper, verb
+
+from .never_joined import INSTEAD
 
 
 @finder(precedence=260)
@@ -32,6 +36,8 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return _uncounted(facts, wait_end, call)
     if _run_nothing(facts, wait_end.ranks):
         return _frozen(facts, wait_end, call)
+    if _carries_no_more(facts, wait_end, call):
+        return _silent(facts, wait_end, call)
     row = pending_row(facts, call)
     those = ranks_words(wait_end.ranks)
     without = without_dumps(facts, list(wait_end.ranks), "left no complete dump")
@@ -45,6 +51,8 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         cause="undetermined",
         confidence="hypothesis",
         sentence=sentence,
+        culprits=wait_end.ranks if len(wait_end.ranks) < len(call.waiting) else (),
+        doing=dict.fromkeys(wait_end.ranks, "left no complete dump"),
         evidence=cited(row),
         contradicted_by=f"the dump of {those}",
         alternatives=(
@@ -121,6 +129,61 @@ def _frozen(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
                 what=f"the state of the process of {those}",
                 how="State and wchan in /proc/PID: T is stopped by a signal (kill -CONT lets it go on), D is held in "
                 "the kernel by a disk or a driver",
+            ),
+        ),
+    )
+
+
+@heuristic(
+    "no dump where processes carry",
+    "gloo's calls are carried by their ranks' processes: all others wait, and one left nothing",
+)
+def _carries_no_more(facts: Facts, wait_end: WaitEnd, call: Pending) -> bool:
+    """Whether a call that has waited too long is one of gloo's, in which no device has a part: if all had come, their
+    processes would end it. And those without a dump are few, left no file at all, and may be in no transfer."""
+    ranks = wait_end.ranks
+    used = facts.case.dumps_used
+    return (
+        set(used["backend"].unique()) == {"gloo"}
+        and len(ranks) < len(call.waiting)
+        and [*ranks] == absent_ranks(facts)
+        and not facts.hidden
+        and all(reason.why == "unknown" for reason in reasons(facts, [*ranks]).values())
+        and not any(rank in facts.hosts for rank in ranks)
+        and patience(facts, call) in (Patience.OVER, Patience.SAID, Patience.LATE)
+    )
+
+
+def _silent(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
+    ranks, row = wait_end.ranks, pending_row(facts, call)
+    those, their = ranks_words(ranks), verb(ranks, "its process", "their processes")
+    came = verb(ranks, "It has", "They have")
+    return Finding(
+        cause="undetermined",
+        confidence="supported",
+        sentence=told(
+            waiting(in_calls(facts, call), ", which every rank with a dump has joined."),
+            f"{upper(those)} left no dump, as all others did. gloo's calls are carried by the ranks' processes: had "
+            f"{verb(ranks, 'it', 'they')} joined and were {their} at work, the call would end. {came} not come to it, "
+            f"or {verb(ranks, 'is', 'are')} gone or stopped since.",
+        ),
+        culprits=ranks,
+        doing=dict.fromkeys(ranks, "left no dump, as all others did"),
+        location=lookup.location_of(facts, row),
+        evidence=cited(row),
+        contradicted_by=f"the dump of {those}",
+        alternatives=(
+            *(perhaps(cause, words, ranks, decided_by=decided) for cause, words, decided in INSTEAD),
+            perhaps(
+                "network_stalled",
+                f"All have joined, and the dump of {those} was only not collected.",
+                decided_by=f"the dump of {those}",
+            ),
+        ),
+        missing=(
+            Missing(
+                what=f"what became of {those}",
+                how="its exit code and log, or py-spy dump --pid PID on its host while it hangs",
             ),
         ),
     )

@@ -5,7 +5,7 @@ Who it is follows from the calls; what it did instead does not. The cause stays 
 
 from __future__ import annotations
 
-from rankandfile.model.diagnosis import Confidence, Missing
+from rankandfile.model.diagnosis import Alternative, Confidence, Missing
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.claims.in_words import waiting
@@ -28,7 +28,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 from .in_transfers.unrecorded_wait import may_wait_unseen, what_they_do
 from .making_a_group import may_be_making_a_group
 
-_INSTEAD = (
+INSTEAD = (
     (
         "host_blocked",
         "It may be stuck on the host: in a lock, the data loader, a file, a compile.",
@@ -75,6 +75,10 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if facts.hidden and sure == "established":
         # In a job with transfers that no recorder keeps, it is by their number that it waits in none.
         sure = "supported"
+    tie = _not_come(wait_end, call) == len(call.waiting)
+    if tie and sure == "established":
+        # As many came as did not: those that came may have made a call that was never meant to be.
+        sure = "supported"
     row = pending_row(facts, call)
     last = lookup.last_call(facts, culprits[0])
     done = (
@@ -119,7 +123,8 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         contradicted_by="a record of the call on that rank",
         alternatives=(
             *((ON_ITS_WAY,) if new_work else ()),
-            *(perhaps(cause, words, culprits, decided_by=decided) for cause, words, decided in _INSTEAD),
+            *(perhaps(cause, words, culprits, decided_by=decided) for cause, words, decided in INSTEAD),
+            *((_one_too_many(call),) if tie else ()),
         ),
         missing=(
             Missing(
@@ -150,10 +155,8 @@ def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
     tie = _not_come(wait_end, call) <= len(call.waiting)
     share = "as many of those whose dumps are here," if tie else "most of the group,"
     wait, are = verb(wait_end.ranks, "waits", "wait"), verb(wait_end.ranks, "is", "are")
-    sides = (
-        ("extra_collective", f"{upper(few)} made a call that the others were not to make.", call.waiting),
-        ("host_blocked", f"{upper(most)} did not come to it.", wait_end.ranks),
-    )
+    stacks = "the stacks of both, or the source at the call"
+    late = perhaps("host_blocked", f"{upper(most)} did not come to it.", wait_end.ranks, decided_by=stacks)
     return Finding(
         cause="undetermined",
         confidence="hypothesis",
@@ -167,9 +170,16 @@ def _alone(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
         location=lookup.location_of(facts, row),
         evidence=cited(row),
         contradicted_by="stacks",
-        alternatives=tuple(
-            perhaps(cause, words, ranks, decided_by="the stacks of both, or the source at the call")
-            for cause, words, ranks in sides
-        ),
+        alternatives=(_one_too_many(call), late),
         missing=(what_they_do(facts, wait_end.ranks),),
+    )
+
+
+def _one_too_many(call: Pending) -> Alternative:
+    """Those that wait are the ones who are wrong."""
+    return perhaps(
+        "extra_collective",
+        f"{upper(ranks_words(call.waiting))} made a call that the others were not to make.",
+        call.waiting,
+        decided_by="the stacks of both, or the source at the call",
     )

@@ -17,9 +17,11 @@ from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
 from rankandfile.reason.causes import finders
+from rankandfile.reason.claims.holds import holds
+from rankandfile.reason.claims.of_divergence import of_named
 from rankandfile.reason.claims.of_tellings import told_of
 from rankandfile.reason.claims.raw import Raw
-from rankandfile.reason.claims.said import Said, may_be_said
+from rankandfile.reason.claims.said import NOT_SHOWN, Said, may_be_said
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import Question
@@ -42,7 +44,7 @@ from .nothing_waits import ended_well, nothing_waits
 from .other_programs import fit
 from .other_reductions import other_reductions
 from .ras_agrees import said_by_ras
-from .silent_disagreement import silent_disagreements
+from .silent_disagreement import beside_a_wait, silent_disagreements
 from .standstill_proof import MOST_ASKED, hangs_or_not
 
 Findings: TypeAlias = Mapping[str, tuple[Finding, ...]]
@@ -147,7 +149,9 @@ def findings(facts: Facts) -> Findings:
 
 
 def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
-    """Those of the first row that has any, with their claims checked, and notes on what is not said therefore."""
+    """Those of the first row that has any and of which something holds, with their claims checked, and notes on what is
+    not said therefore."""
+    refuted: list[Said] = []
     for row in PRECEDENCE:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
         if believed and not _yields(row, believed, found):
@@ -156,13 +160,19 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
                 with_what_else_was_read(facts, _with_tellings(facts, _with_logs(facts, fit(facts, one))))
                 for one in (believed if row.several else believed[:1])
             ]
-            chosen = [_with_stacks(_with_suspects(one, found[STACKS]), found[STACKS]) for one in chosen]
+            chosen = [_with_stacks(raw, _with_suspects(one, found[STACKS]), found[STACKS]) for one in chosen]
             if row.source != NOTHING_WAITS:
                 # Wrong numbers are no reason of a hang, nor the less wrong for it.
-                chosen += other_reductions(facts)
+                chosen += [*other_reductions(facts), *beside_a_wait(facts)]
             said = [may_be_said(raw, finding) for finding in chosen]
-            return [_verdict(facts, one) for one in said], [note for one in said for note in one.notes]
-    return [], []
+            if any(one.sentence for one in said):
+                return _as_verdicts(facts, [one for one in said if one.sentence], [*refuted, *said])
+            refuted += said
+    return _as_verdicts(facts, refuted[:1], refuted)
+
+
+def _as_verdicts(facts: Facts, said: list[Said], checked: list[Said]) -> tuple[list[Verdict], list[Note]]:
+    return [_verdict(facts, one) for one in said], [note for one in checked for note in one.notes]
 
 
 def _with_logs(facts: Facts, finding: Finding) -> Finding:
@@ -189,13 +199,16 @@ def _with_suspects(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
     return replace(finding, alternatives=(*finding.alternatives, *apart))
 
 
-def _with_stacks(finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
-    """With the cohorts that the stacks show, where counters name just those of one, and not what they did."""
+def _with_stacks(raw: Raw, finding: Finding, by_stacks: tuple[Finding, ...]) -> Finding:
+    """With the cohorts that the stacks show, where counters name just those of one, and not what they did: stacks
+    alone may compare two calls that have other numbers."""
     if finding.divergence is not None or finding.cause != "undetermined" or not finding.culprits:
         return finding
     named = format_ranks(finding.culprits)
     apart = next((one for one in by_stacks if one.divergence and named in _cohorts(one.divergence)), None)
-    if apart is None:
+    if apart is None or apart.divergence is None:
+        return finding
+    if not all(holds(raw, one) for one in of_named(apart.divergence, finding.culprits, apart.cause)):
         return finding
     return replace(
         finding,
@@ -252,7 +265,7 @@ def _verdict(facts: Facts, said: Said) -> Verdict:
         cause=cause,
         family=CAUSES[cause].family,
         confidence=finding.confidence,
-        sentence=f"{said.sentence} {also}".rstrip(),
+        sentence=f"{said.sentence or NOT_SHOWN} {also}".rstrip(),
         culprits=[] if finding.confidence == "hypothesis" else named,
         suspects=named if finding.confidence == "hypothesis" else [],
         assumed=finding.assumed or None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Literal
 
 import polars as pl
@@ -9,6 +11,7 @@ import polars as pl
 from rankandfile.model.claims import Differs, Value
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
+from rankandfile.reason.divergence.no_harm import all_got_past
 from rankandfile.reason.document import cohort, diverged
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import counted, ranks_words
@@ -23,17 +26,35 @@ _CAUSES: dict[What, str] = {
     "root": "root_mismatch",
 }
 _MOST_SIDES = 4
+_MOST_ASKED = 64
 
 
 def silent_disagreements(facts: Facts) -> list[Finding]:
     """At most one: the first such call, and how many more there are."""
+    return [_finding(facts, made, root) for made, root in islice(_ended(facts), 1)]
+
+
+def beside_a_wait(facts: Facts) -> list[Finding]:
+    """The same where ranks wait for another reason: of a call that all made from one place, time after time, so that
+    its number belongs to it on all of them."""
+    of_one_place = (
+        (made, root)
+        for made, root in islice(_ended(facts), _MOST_ASKED)
+        if made["stack"].n_unique() == 1
+        and made["stack"][0] is not None
+        and all_got_past(facts, made["group"][0], made["slot"][0])
+    )
+    return [_finding(facts, made, root) for made, root in islice(of_one_place, 1)]
+
+
+def _ended(facts: Facts) -> Iterator[tuple[pl.DataFrame, bool]]:
+    """The calls of each such number, and whether it is their roots that differ."""
     for group, slot, root in facts.mismatched.iter_rows():
         made = facts.call_table.calls.filter((pl.col("group") == group) & (pl.col("slot") == slot))
         # Two rows of one rank, or two operations, say that the numbers do not belong together: all of it has ended.
         one_each = made.height == made["rank"].n_unique()
         if one_each and not made["open"].any() and len(set(_ops(facts, made))) == 1:
-            return [_finding(facts, made, bool(root))]
-    return []
+            yield made, bool(root)
 
 
 def _finding(facts: Facts, made: pl.DataFrame, root: bool) -> Finding:

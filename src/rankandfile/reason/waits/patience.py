@@ -46,14 +46,20 @@ def patience(facts: Facts, call: Pending) -> Patience:
     if timeouts and waited >= 0.95 * min(timeouts) * 1e6:
         return Patience.OVER
     if waited >= late_after_ns(facts, call) and not _moved_meanwhile(facts, waited):
-        return Patience.NEW_WORK if call.lacking and not _came_here_before(rows, facts) else Patience.LATE
+        if not call.lacking or _came_here_before(rows, facts):
+            return Patience.LATE
+        # Whoever says that it hung has seen that this does not end.
+        return Patience.SAID if facts.hung and not _at_work(facts, call) else Patience.NEW_WORK
     if looked_ns(facts) is not None and not facts.hung:
         return Patience.NOT_YET
     # Who is seen to move gives no reason to suppose it.
-    supposed = facts.supposed_hung and not any(
-        stand.moving for rank in call.lacking if (stand := facts.hosts.get(rank)) is not None
-    )
+    supposed = facts.supposed_hung and not _at_work(facts, call)
     return Patience.SAID if facts.hung or supposed else Patience.UNKNOWN
+
+
+def _at_work(facts: Facts, call: Pending) -> bool:
+    """Whether one that has not come is seen to move."""
+    return any(facts.hosts[rank].moving for rank in call.lacking if rank in facts.hosts)
 
 
 def waited_ns(facts: Facts, call: Pending) -> int | None:

@@ -9,7 +9,7 @@ all have come: so a member that stands still in a call of the group is in this o
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import polars as pl
 
@@ -70,20 +70,53 @@ def _further_on(facts: Facts, call: Pending, rank: int) -> bool:
     return died_first(facts.accounts, rank) or (isinstance(came, int) and came > (call.slot or 0))
 
 
-def is_in_another(facts: Facts, call: Pending, rank: int) -> bool:
-    """Whether a rank without a dump stands in another call than this one: of a kind that cannot be this one's, or on
-    a line from which others made calls of this group; in none that others are past; and was seen since they wait."""
+def seen_beside(facts: Facts, ranks: Iterable[int]) -> set[int]:
+    """Ranks without a whole dump that stand in a call where one of these stands."""
+    ways = [*ways_to_waits(facts.case, facts.hosts, ranks).values()]
+    lost = ways_to_waits(facts.case, facts.hosts, absent_ranks(facts))
+    return {rank for rank, way in lost.items() if way in ways}
+
+
+def is_elsewhere(facts: Facts, call: Pending, rank: int) -> bool:
+    """Whether a rank without a dump stands elsewhere than in this call, and was seen since the others wait in it: in
+    another call, of a kind that cannot be this one's, or on a line from which others made calls of this group, in none
+    that others are past; or where nobody of those that wait has come from, if each can be in but this one's group."""
     stand = facts.hosts.get(rank)
-    if stand is None or stand.died or stand.moving or not known(stand) or _further_on(facts, call, rank):
+    if stand is None or stand.died or stand.moving or _further_on(facts, call, rank):
         return False
     there = _recorded_at(facts, stand)
+    if not there.height and _is_nobodys(facts, call, stand):
+        return not _seen_before(facts, call, stand)
     ops = {kind_of(stand)} - {facts.call_table.terms[number].op for number in _terms_of(facts, call)}
     unlike = bool(ops) and stand.activity == "collective"
-    if not (unlike or there.height) or not {*there["group"].to_list()} <= {call.group}:
+    if not known(stand) or not (unlike or there.height) or not {*there["group"].to_list()} <= {call.group}:
         return False
     if _may_be_behind(facts, call, there["slot"].drop_nulls().to_list()):
         return False
     return not _seen_before(facts, call, stand)
+
+
+@heuristic(
+    "a line that is nobody's",
+    "who stands still where none of those is that wait has not come to gloo's call, which its process would carry",
+    otherwise=False,
+)
+def _is_nobodys(facts: Facts, call: Pending, stand: Stand) -> bool:
+    """Whether it stands in its own code, or in a call of no known kind, and those that wait are known to have come from
+    other lines: in a job of one group without transfers, whose calls are carried by the ranks' processes."""
+    made = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)
+    if (
+        stand.activity not in ("user_code", "collective")
+        or (known(stand) and stand.activity == "collective")
+        or stand.moving is not False
+        or stand.running
+        or made["site"].has_nulls()
+    ):
+        return False
+    at = {(one.location.file, one.location.line) for r in call.waiting if (one := facts.hosts.get(r))}
+    gloo = set(facts.case.dumps_used["backend"].unique()) == {"gloo"}
+    alone = not facts.hidden and not _of_several_groups(facts)
+    return gloo and alone and (stand.location.file, stand.location.line) not in at
 
 
 def _terms_of(facts: Facts, call: Pending) -> list[int]:

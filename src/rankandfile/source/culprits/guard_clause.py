@@ -12,6 +12,7 @@ import ast
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
+from rankandfile.source.dependence.syntax import loops_around, spans
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine
 
@@ -46,9 +47,25 @@ def who_turned_back(
         return None
     return NamedByCode(
         ranks=ranks,
-        doing=f"was turned back at {found.at}",
+        doing=f"was turned back at {found.decision.place.at(found.decision.condition.line)}",
         sentence=f"The test there is a guard clause, written for the exception: it turned {ranks_in_words(side)} back.",
-        cause=CAUSES_OF_JUMPS.get(type(guard.body[-1])),
+        cause="early_exit"
+        if _leaves_a_loop(found, guard, other)
+        else CAUSES_OF_JUMPS.get(type(guard.body[-1])),
+    )
+
+
+def _leaves_a_loop(found: FoundLine, guard: ast.If, other: Side) -> bool:
+    """It ends a loop of its function, and the other side is in that loop still."""
+    if found.decision is None or not isinstance(guard.body[-1], (ast.Return, ast.Break)):
+        return False
+    function = found.decision.place.function
+    file = found.decision.branching.frame.file
+    return any(
+        frame.file == file and spans(loop, frame.line)
+        for loop in loops_around(function.module, guard)
+        if isinstance(loop, (ast.For, ast.While))
+        for frame in other.path
     )
 
 

@@ -29,9 +29,11 @@ class Programs(Struct, frozen=True, dict=True):
 
     call_table: CallTable
     families: dict[int, int]
+    threads: frozenset[int] = frozenset()
+    """Stacks of calls that threads made which Python began."""
 
     @cached_property
-    def _by_rank(self) -> dict[int, Program]:
+    def _by_rank(self) -> dict[tuple[int, bool], Program]:
         return {}
 
     @cached_property
@@ -39,12 +41,15 @@ class Programs(Struct, frozen=True, dict=True):
         groups = np.array(sorted(self.families), np.uint32)
         return groups, np.array([self.families[int(g)] for g in groups], np.uint64)
 
-    def of(self, rank: int) -> Program:
-        if rank not in self._by_rank:
+    def of(self, rank: int, threads: bool = True) -> Program:
+        """`threads`: with the calls of threads that Python began."""
+        if (rank, threads) not in self._by_rank:
             # Of a batch of transfers its members count, which have peers; of one of collectives the call that closes
             # it, which has a number.
             left_out = (pl.col("kind") == BATCH) | ((pl.col("kind") == MEMBER) & ~pl.col("is_p2p"))
             calls = self.call_table.of_rank(rank).filter(~left_out)
+            if not threads:
+                calls = calls.filter(~self._in_a_thread)
             groups, families = self._families
             family = families[np.searchsorted(groups, calls["group"].to_numpy())]
             sends = (calls["src"] == rank).fill_null(False).to_numpy().astype(np.uint64)
@@ -54,7 +59,7 @@ class Programs(Struct, frozen=True, dict=True):
             kinds = calls["token"].to_numpy(), calls.select(by_line.alias("line"))["line"].to_numpy()
             with np.errstate(over="ignore"):
                 tokens, lines = ((kind * np.uint64(2) + sends) * _ODD + family for kind in kinds)
-            self._by_rank[rank] = Program(
+            self._by_rank[rank, threads] = Program(
                 rank,
                 tokens,
                 lines,
@@ -63,7 +68,11 @@ class Programs(Struct, frozen=True, dict=True):
                 family,
                 calls.select(pl.when(~pl.col("cut")).then("slot").fill_null(-1))["slot"].to_numpy(),
             )
-        return self._by_rank[rank]
+        return self._by_rank[rank, threads]
+
+    @property
+    def _in_a_thread(self) -> pl.Expr:
+        return pl.col("stack").is_in(list(self.threads)).fill_null(False)
 
     def against(self, rank: int, mate: int) -> ProgramDivergence | None:
         """How the rank's program diverges from the mate's, from the first collective that both kept."""
@@ -84,7 +93,27 @@ class Programs(Struct, frozen=True, dict=True):
         return {}
 
     def _compare(self, rank: int, mate: int) -> ProgramDivergence | None:
-        ours, theirs = self.of(mate), self.of(rank)
+        found = self._compare_programs(rank, mate)
+        if found is None or not self._came_by_chance(found):
+            return found
+        return self._compare_programs(rank, mate, threads=False)
+
+    def _came_by_chance(self, found: ProgramDivergence) -> bool:
+        """Whether it is a thread's call that came before or behind one of the program itself, and both have ended."""
+        if not self.threads:
+            return False
+        rows = [
+            self.call_table.of_rank(call[0])
+            .filter(record=call[1])
+            .select("open", self._in_a_thread.alias("thread"))
+            .row(0)
+            for call in (found.expected, found.came)
+            if call is not None
+        ]
+        return len({thread for _, thread in rows}) > 1 and not any(still_open for still_open, _ in rows)
+
+    def _compare_programs(self, rank: int, mate: int, threads: bool = True) -> ProgramDivergence | None:
+        ours, theirs = self.of(mate, threads), self.of(rank, threads)
         starts = common_start(ours, theirs)
         if starts is None:
             return None

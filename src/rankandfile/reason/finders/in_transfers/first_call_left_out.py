@@ -21,6 +21,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls
 from rankandfile.reason.waits.past_the_call import past_the_call
+from rankandfile.reason.waits.seen_elsewhere import seen_beside
 from rankandfile.reason.words import ranks_words, upper, verb
 
 
@@ -39,7 +40,7 @@ def first_call_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     here = {rank for one in calls for rank in one.waiting}
     left = sorted({*facts.case.ranks_seen} - here)
-    if len(left) != len(calls) or 2 * len(left) > len(here):
+    if len(left) != len(calls) or 2 * len(left) > len(here | seen_beside(facts, here)):
         return None
     past = past_the_call(facts, left, call)
     if past is None:

@@ -48,8 +48,10 @@ def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     row = pending_row(facts, call)
     those = ranks_words(wait_end.ranks)
     stands = [facts.hosts.get(missing) for missing in wait_end.ranks]
-    # That all have fewer to send this time, only another one's numbers exclude; that it is late, only a stack.
-    perhaps_not = not others or not all(stand is not None and _may_be_in_one(stand) for stand in stands)
+    # That all have fewer to send this time, only another one's numbers exclude, or that they stand in one where it
+    # made none at all; that they are late, only their stacks.
+    in_one = all(stand is not None and _may_be_in_one(stand) for stand in stands)
+    perhaps_not = not in_one or not (others or now == 0)
     left_out = perhaps(
         "skipped_collective", f"Rank {rank} may have left a message out.", [rank], decided_by="the source"
     )

@@ -142,6 +142,8 @@ def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending, parts: list
     if len(parts) > 1:
         return disagreement(logged, wait_end, call, parts)
     past = _gone_past(logged, call)
+    # Where more got past it than wait in it, it is these that asked for something else, if anybody did.
+    odd = call.waiting if len(past) > len(call.waiting) else ()
     what = (
         f"{upper(ranks_words(past))} {verb(past, 'is', 'are')} past it, and it ends for nobody before all have come: "
         "what was made there at that number was another call, or one that asks for something else."
@@ -157,6 +159,8 @@ def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending, parts: list
         waits=wait_list(logged, wait_end),
         evidence=tuple(r.evidence for r in logged.of_call(call)[:4]),
         missing=SETTINGS,
+        culprits=odd,
+        doing=dict.fromkeys(odd, "waits in a call that most are past"),
         alternatives=open_causes(ANOTHER_CALL if past else BELOW_THE_HOSTS),
         unadvised=("anti_advice", "probes"),
     )

@@ -9,7 +9,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.waits.in_words import first_pending
 from rankandfile.reason.waits.patience import Patience, patience
-from rankandfile.reason.waits.seen_elsewhere import is_in_another
+from rankandfile.reason.waits.seen_elsewhere import is_elsewhere
 
 _TOO_LONG = (Patience.OVER, Patience.LATE)
 #: Where more dumps are lost than that, nobody is the odd one out.
@@ -26,12 +26,12 @@ def are_of_one_group(facts: Facts) -> bool | None:
 
 
 def lacks_only(facts: Facts, ranks: tuple[int, ...], waiting: tuple[int, ...]) -> str:
-    """Where just these, without a dump, are what the calls of all others lack, and each stands in another call: how
+    """Where just these, without a dump, are what the calls of all others lack, and each stands elsewhere: how
     long those have waited, 'its call has waited much longer than any pause between two calls before it'; else empty."""
     for end in facts.wait_ends if len(ranks) <= _MOST else ():
         if end.kind == "missing" and end.ranks == ranks and {*waiting} <= {*end.victims}:
             call = first_pending(facts, end)
-            if call is None or not all(is_in_another(facts, call, rank) for rank in ranks):
+            if call is None or not all(is_elsewhere(facts, call, rank) for rank in ranks):
                 return ""
             waited = patience(facts, call)
             return f"their call has waited {waited.value}" if waited in _TOO_LONG else ""

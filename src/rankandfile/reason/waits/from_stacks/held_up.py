@@ -15,6 +15,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
 from rankandfile.reason.words import ranks_words, upper, verb
 
+from .by_dumps import lacks_only
 from .in_words import doing_words, waiting_words
 from .make_finding import make_finding, next_step
 from .where_all_stand import STILL_NS, WhereAllStand
@@ -46,7 +47,9 @@ def held_up(of: WhereAllStand) -> Finding | None:
     stay = of.stays or (
         of.none_seen_at_work and _before_the_setup(of) and not of.have_been_set_up & set(named)
     )
-    confidence: Confidence = "supported" if stay and all(_sure(of, r) for r in named) else "hypothesis"
+    lasts = lacks_only(of.facts, named, tuple(of.waiting))
+    sure = bool(lasts) or (bool(stay) and all(_sure(of, rank) for rank in named))
+    confidence: Confidence = "supported" if sure else "hypothesis"
     doing = {rank: story.doing for rank, story in stories.items()}
     found = make_finding(
         of,
@@ -59,8 +62,9 @@ def held_up(of: WhereAllStand) -> Finding | None:
         location=first,
         alternatives=first.alternatives,
         also=_also_unseen(of),
+        lasts=lasts,
     )
-    return found if of.stays or confidence == "hypothesis" else replace(found, hang=None)
+    return found if of.stays or lasts or confidence == "hypothesis" else replace(found, hang=None)
 
 
 def _before_the_setup(of: WhereAllStand) -> bool:

@@ -14,7 +14,7 @@ from rankandfile.source.remedies.ends_of_loops.tried_again import tried_again
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
-from rankandfile.source.remedies.reach import UNKNOWN, collective, resolve
+from rankandfile.source.remedies.reach import POINT_TO_POINT, UNKNOWN, collective, resolve
 from rankandfile.source.remedies.words import quoted
 
 _ORDERING = {"sorted", "set", "frozenset"}
@@ -91,6 +91,13 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             "even_loops",
             f"which rounds over {quoted(place.module, items)} exchange gradients is decided upon "
             f"`{ast.unparse(test)}`: equally many rounds have unequally many calls. Let the ranks agree on that, too.",
+        )
+    if is_range(items) and any(event.name in POINT_TO_POINT for event in place.events(body)):
+        return Refusal(
+            "even_loops",
+            f"each round over {quoted(place.module, items)} hands something on to another rank: with the least of "
+            "their numbers, what others still need would not come round. Let all go round as often as the one with the most, "
+            "also those that have no use for what comes.",
         )
     group = place.group(body)
     if group == UNKNOWN:
