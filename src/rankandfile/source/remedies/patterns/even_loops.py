@@ -96,8 +96,8 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         return Refusal(
             "even_loops",
             f"each round over {quoted(place.module, items)} hands something on to another rank: with the least of "
-            "their numbers, what others still need would not come round. Let all go round as often as the one with the most, "
-            "also those that have no use for what comes.",
+            "their numbers, what others still need would not come round. Let all go round as often as the one with "
+            "the most, also those that have no use for what comes.",
         )
     group = place.group(body)
     if group == UNKNOWN:
