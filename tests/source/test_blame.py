@@ -127,7 +127,7 @@ def test_upon_its_own_data_without_one_way_before_nobody_departed() -> None:
 
 @pytest.mark.parametrize(
     ("then", "cause"),
-    [("return", "skipped_collective"), ("break", "early_exit"), ("continue", "skipped_collective")],
+    [("return", "early_exit"), ("break", "early_exit"), ("continue", "skipped_collective")],
 )
 def test_who_is_turned_back_by_a_guard_clause_left_the_way_that_is_meant(then: str, cause: str) -> None:
     loop = f"for part in range(2):\n    {OWN_LOSS.format(when='== 0', then='    ' + then)}\n    dist.all_gather(n)"

@@ -74,10 +74,15 @@ def _other_by_stack(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
     """Ranks that left no whole record, and were at the claim's line when somebody looked last. None of those whose
     records of that number are unfinished came by that line, or their calls are of another name than is in the stack."""
     waiting = raw.at(claim, None).filter("open")
-    if claim.file is None or not ranks or not waiting.height:
+    if claim.file is None or not ranks:
         return set()
     there, last = stacks_with(raw.case, claim.file, claim.line), last_seen(raw.case)
     seen = {rank for rank in ranks if last.get(rank) in there}
+    if not waiting.height:
+        # Nobody's calls are recorded: then all others stand in calls, and on other lines.
+        others = [stack for rank, stack in last.items() if rank not in ranks]
+        apart = all(stack not in there and called_in(raw.case, stack) for stack in others)
+        return {rank for rank in seen if others and apart and claim.op in called_in(raw.case, last[rank])}
     if not set(waiting["stack"].to_list()) & there:
         return seen
     asked = {contract_of(op).op for op in waiting["op"].cast(pl.String).to_list()}

@@ -51,8 +51,6 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         cause="undetermined",
         confidence="hypothesis",
         sentence=sentence,
-        culprits=wait_end.ranks if len(wait_end.ranks) < len(call.waiting) else (),
-        doing=dict.fromkeys(wait_end.ranks, "left no complete dump"),
         evidence=cited(row),
         contradicted_by=f"the dump of {those}",
         alternatives=(

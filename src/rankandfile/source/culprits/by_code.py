@@ -103,10 +103,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return odd
     if found.kind == "share" and divergence.exact and (fewer := who_had_fewer(found, divergence)):
         return fewer
-    if found.kind == "changed":
-        return _turned_back(verdict, found, divergence, paths)
     if found.kind not in _KINDS:
-        return None
+        return _turned_back(verdict, found, divergence, paths) if found.kind == "changed" else None
     suspects = tuple(one.rank for one in verdict.suspects)
     if not divergence.exact and (any(paths.calls(s.rank) for s in sides(divergence)) or not _gave_up(paths)):
         # What came before is not known, or nothing shows that they stay where their stacks are.

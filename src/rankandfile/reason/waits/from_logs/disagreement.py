@@ -70,7 +70,7 @@ def disagreement(
 def _told_apart(logged: LoggedWaits, call: Pending, parts: list[list[Request]]) -> bool:
     """All members are there, and more than half of them made one call at one line, and the others none like it."""
     group, most, others = logged.groups[call.group], parts[0], [c for side in parts[1:] for c in side]
-    whole = (group.whole or group.told) and {*call.waiting} >= {*group.members}
+    whole = (group.whole or group.told or group.even) and {*call.waiting} >= {*group.members}
     if not whole or len(most) <= len(others) or not one_call(most):
         return False
     unlike = all(claim.asked[0] != most[0].asked[0] for claim in others)

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import polars as pl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case, group_label
 from rankandfile.model.claims import UNNAMED
@@ -29,6 +30,8 @@ class LoggedGroup(Struct, frozen=True):
     whole: bool
     told: bool
     """Whether its members are told, and not only some of them."""
+    even: bool = False
+    """Whether it and its like, equally large, have between them all ranks that anybody heard of, each once."""
 
     @property
     def words(self) -> str:
@@ -114,8 +117,23 @@ def logged_waits(case: Case, accounts: Accounts, world: int, code: CodeRead = NO
                 said[number, -1 - report.rank] = [report]
                 peers = tuple(sorted(maybe - {report.rank}))
                 pending.append(Pending(number, None, (report.rank,), (), peers))
+    groups = _with_their_like(groups, world)
     reported = {key: tuple(r) for key, r in said.items()}
     return LoggedWaits(tuple(groups), build(pending), reported, far, latest, _issued(case, pending, reported))
+
+
+def _with_their_like(groups: list[LoggedGroup], world: int) -> list[LoggedGroup]:
+    """As a mesh lays out the groups of one of its axes: who would be missing in one of them would be in none."""
+    alike: dict[str, list[LoggedGroup]] = defaultdict(list)
+    for group in groups:
+        alike[group.desc].append(group)
+    even = {
+        desc
+        for desc, those in alike.items()
+        if desc and len(those) > 1 and len({len(group.members) for group in those}) == 1
+        if sorted(rank for group in those for rank in group.members) == [*range(world)]
+    }
+    return [replace(group, even=group.desc in even) for group in groups]
 
 
 def gave_up(case: Case) -> set[int]:
