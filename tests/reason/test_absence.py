@@ -6,10 +6,15 @@ import polars as pl
 import pytest
 from msgspec.structs import replace
 from support.reason.building import Call, Job, Step, Stop, case_of, loop
-from support.reason.witnesses import Witnesses, at
+from support.reason.building import hidden as with_transfers
+from support.reason.witnesses import IN_ALL_REDUCE, Frame, Witnesses, at
 
+from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.reason import diagnose
+from rankandfile.model.ledger import Note
+from rankandfile.reason import diagnose, gather
+from rankandfile.reason.conclusion import conclude
+from rankandfile.render.headline import headline
 
 WORLD = "0"
 BODY: list[Step] = [
@@ -28,11 +33,65 @@ def culprits(verdict: Verdict) -> list[int]:
     return [c.rank for c in verdict.culprits]
 
 
+def suspects(verdict: Verdict) -> list[int]:
+    return [s.rank for s in verdict.suspects]
+
+
 def test_the_culprits_dump_is_lost() -> None:
     verdict = diagnose(case_of(job(), lost=[2])).verdicts[0]
     assert verdict.hang
     assert (verdict.cause, culprits(verdict)) == ("undetermined", [])
     assert any(a.culprits == "2" for a in verdict.alternatives)
+
+
+def test_all_that_left_a_dump_wait_in_gloos_call_and_one_left_nothing() -> None:
+    """No device has a part in it: had rank 2 come, and were its process at work, the call would end."""
+    verdict = diagnose(case_of(job(backend="gloo"), lost=[2])).verdicts[0]
+    assert (verdict.hang, verdict.confidence, culprits(verdict)) == (True, "supported", [2])
+    assert "Rank 2 left no dump, as all others did" in verdict.sentence
+    assert {a.cause for a in verdict.alternatives} >= {"killed", "raised", "network_stalled"}
+
+
+def unreadable(case: Case, rank: int) -> Case:
+    return case.with_notes(
+        Note(file=f"dumps/rank_{rank}", where="", what="not readable as a dump: it is empty")
+    )
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case_of(job(), lost=[2]), id="a device may hold it up"),
+        pytest.param(case_of(job(backend="gloo"), truncated=[2]), id="its file is cut short"),
+        pytest.param(unreadable(case_of(job(backend="gloo"), lost=[2]), 2), id="its file cannot be read"),
+        pytest.param(with_transfers(case_of(job(backend="gloo"), lost=[2])), id="it may be in a transfer"),
+        pytest.param(case_of(job(backend="gloo"), lost=[2], waited_s=0.2), id="it may come yet"),
+    ],
+)
+def test_whose_dump_is_lost_is_only_suspected_where_it_may_have_joined(case: Case) -> None:
+    verdict = diagnose(case).verdicts[0]
+    assert (verdict.confidence, culprits(verdict), suspects(verdict)) == ("hypothesis", [], [2])
+
+
+@pytest.mark.parametrize("lost", [[1, 2], [0, 1, 2]], ids=["a tie", "most"])
+def test_where_as_many_dumps_are_lost_as_are_here_nobody_is_suspected(lost: list[int]) -> None:
+    verdict = diagnose(case_of(job(backend="gloo"), lost=lost)).verdicts[0]
+    assert (culprits(verdict), suspects(verdict)) == ([], [])
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+@pytest.mark.parametrize(
+    ("absent", "confidence", "too_many"),
+    [([3], "established", []), ([2, 3], "supported", ["0,1"])],
+    ids=["one of four", "two of four"],
+)
+def test_where_as_many_came_as_did_not_those_that_came_may_be_wrong(
+    backend: str, absent: list[int], confidence: str, too_many: list[str]
+) -> None:
+    programs = {rank: [*loop(BODY, 4), *([Stop()] if rank in absent else BODY)] for rank in range(4)}
+    verdict = diagnose(case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend=backend))).verdicts[0]
+    assert (verdict.confidence, culprits(verdict)) == (confidence, absent)
+    assert [a.culprits for a in verdict.alternatives if a.cause == "extra_collective"] == too_many
 
 
 def test_one_against_one_while_dumps_are_lost_is_no_majority() -> None:
@@ -134,6 +193,31 @@ def test_who_is_seen_to_compute_or_to_move_in_new_work_may_come_yet(
     assert (verdict.hang, culprits(verdict)) == ((True, [0]) if named else (None, []))
     assert [one.rank for one in verdict.suspects] == ([] if named else [0])
     assert named or (verdict.assumed and "for the first time" in verdict.assumed)
+
+
+@pytest.mark.parametrize(
+    ("looks", "named"),
+    [
+        pytest.param([], True, id="nobody looked"),
+        pytest.param([at(8), IN_ALL_REDUCE], False, id="it moves"),
+    ],
+)
+def test_whoever_says_that_it_hung_is_believed_after_new_work_too(
+    looks: list[list[Frame]], named: bool
+) -> None:
+    """Rank 0 has not come to the first save, and somebody has seen that this does not end."""
+    save: Step = Call(WORLD, "barrier", 1, "save.py:9")
+    programs = {rank: [*loop(BODY, 4), Stop() if rank == 0 else save] for rank in range(4)}
+    case = Witnesses(case_of(Job({WORLD: [0, 1, 2, 3]}, programs), waited_s=30)).stack(0, *looks).case
+    unsaid, said = (conclude(gather(case, hung=hung)).verdicts[0] for hung in (False, True))
+    assert (unsaid.hang, culprits(unsaid), suspects(unsaid)) == (None, [], [0])
+    if named:
+        assert (said.hang, said.confidence, culprits(said)) == (True, "established", [0])
+        assert said.assumed is None and headline(said, 4).startswith("HANG: rank 0")
+        assert "never issued the barrier" in said.sentence
+    else:
+        assert (said.hang, culprits(said), suspects(said)) == (None, [], [0])
+        assert said.assumed and "for the first time" in said.assumed
 
 
 def test_members_that_nobody_recorded_follow_from_the_mesh() -> None:

@@ -162,6 +162,27 @@ def test_a_broken_reasoning_is_noticed(tmp_path: Path) -> None:
     assert len(missed) <= 5, missed
 
 
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_without_frames_a_call_is_known_by_what_it_asks_for(backend: str) -> None:
+    """Rank 2 reduces as often as the others up to the number at which they wait: one loss fewer, and more weights."""
+    weights, loss = Call("0", "all_reduce", 64, "train.py:9"), Call("0", "all_reduce", 1, "train.py:20")
+    step: list[Step] = [weights, weights, loss]
+    programs: dict[int, list[Step]] = dict.fromkeys(range(4), step * 6)
+    programs[2] = [*step * 3, weights, weights, *step * 2]
+    case = case_of(Job({"0": [0, 1, 2, 3]}, programs, backend=backend), frames=False)
+    made = diagnose(case)
+    assert (made.verdicts[0].cause, [one.rank for one in made.verdicts[0].culprits]) == (
+        "skipped_collective",
+        [2],
+    )
+    assert unsaid(made) == []
+    (claim,) = [one for one in made.verdicts[0].claims if isinstance(one, LeftOut)]
+    assert (claim.ranks, claim.seq, claim.file) == ("2", 12, None)
+    assert not holds(Raw(case), msgspec.structs.replace(claim, ranks="1,2"))
+    asked_alike = case.calls.with_columns(shape=case.calls["shape"].min())
+    assert not holds(Raw(replace(case, calls=asked_alike)), claim)
+
+
 def test_a_circle_of_three_ways_names_who_made_which_call() -> None:
     """Two ranks reduce, one is in a barrier, one in a broadcast: three calls at one number, and no two sides."""
     programs: dict[int, list[Step]] = {rank: [all_reduce(9), all_reduce(9)] for rank in range(4)}

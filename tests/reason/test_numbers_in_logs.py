@@ -104,6 +104,27 @@ def test_numbers_of_a_group_whose_members_nobody_lists_name_nobody(tmp_path: Pat
     assert named(gave_up(tmp_path, {0: BEFORE, 1: BEFORE, 2: SUM}, group="3(mesh_tp)"))[0] == []
 
 
+@pytest.mark.parametrize("group", ["0(default_pg)", "3(mesh_tp)"])
+@pytest.mark.parametrize(
+    ("calls", "suspects"),
+    [
+        ({0: BEFORE, 1: SUM, 2: SUM}, [0]),
+        ({0: BEFORE, 1: BEFORE, 2: SUM, 3: SUM, 4: SUM}, [0, 1]),
+        # As many are past it as wait in it.
+        ({0: BEFORE, 1: SUM}, []),
+        ({0: BEFORE, 1: BEFORE, 2: SUM, 3: SUM}, []),
+        # It ends for its root before all have come.
+        ({0: ROOTED, 1: PAST, 2: PAST}, []),
+    ],
+)
+def test_who_waits_in_a_call_that_most_got_past_is_suspected(
+    tmp_path: Path, calls: dict[int, Call], suspects: list[int], group: str
+) -> None:
+    verdict = gave_up(tmp_path, calls, group)
+    assert (verdict.hang, named(verdict)) == (True, ([], suspects))
+    assert all(one.doing == "waits in a call that most are past" for one in verdict.suspects)
+
+
 @pytest.mark.parametrize("odd", [(1, 4), (4,), ()])
 def test_groups_beside_each_other_each_have_their_odd_one(tmp_path: Path, odd: tuple[int, ...]) -> None:
     for rank in range(6):

@@ -17,12 +17,15 @@ from support.reason.witnesses import IN_ALL_REDUCE, IN_BARRIER, IN_INIT, Frame, 
 import rankandfile
 from rankandfile.model.case import Case
 from rankandfile.model.causes import CAUSES
+from rankandfile.model.claims import StandsAt
 from rankandfile.model.diagnosis import Alternative, Culprit, Diagnosis, Location, to_json
 from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
 from rankandfile.model.sentence import in_words
 from rankandfile.reason import diagnose, findings, gather, with_source
+from rankandfile.reason.claims.said import NOT_SHOWN
 from rankandfile.reason.verdict import precedence
-from rankandfile.reason.verdict.precedence import PRECEDENCE, SOURCES, Precedence
+from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.verdict.precedence import PRECEDENCE, SOURCES, Precedence, verdicts
 from rankandfile.reason.verdict.with_code import ADDED_BY_CODE
 
 PACKAGE = Path(rankandfile.__file__).parent
@@ -157,6 +160,69 @@ def test_every_source_is_in_the_table_and_the_last_row_takes_what_is_left() -> N
     assert {row.source for row in PRECEDENCE} == SOURCES.keys()
     assert PRECEDENCE[-1].only is None
     assert findings(gather(Case(world_size=1)))[PRECEDENCE[-1].source]
+
+
+NONE: dict[str, tuple[Finding, ...]] = dict.fromkeys(SOURCES, ())
+#: Of a broken reasoning: nobody has taken a stack of rank 1.
+REFUTED = Finding(
+    cause="early_exit",
+    confidence="supported",
+    sentence="Rank 1 left its loop.",
+    culprits=(1,),
+    claims=(StandsAt(ranks="1", file="train.py", line=12),),
+)
+NOTED = "rank 1 stands at train.py:12: the tables do not show it"
+
+
+@pytest.mark.parametrize("same", [False, True], ids=["of the next source", "of the same source"])
+def test_what_does_not_hold_gives_way_to_what_does(same: bool) -> None:
+    facts = gather(one_is_missing())
+    (true,) = findings(facts)[precedence.CALLS_THAT_WAIT]
+    found = (
+        {precedence.CALLS_THAT_WAIT: (REFUTED, true)}
+        if same
+        else {precedence.BROKE_OFF: (REFUTED,), precedence.CALLS_THAT_WAIT: (true,)}
+    )
+    (verdict,), notes = verdicts(facts, {**NONE, **found})
+    assert [one.rank for one in verdict.culprits] == [2]
+    assert "Rank 2 never issued the all_reduce" in verdict.sentence
+    assert [note.what for note in notes] == [NOTED]
+
+
+def test_where_no_source_has_anything_that_holds_that_is_said() -> None:
+    first, second = REFUTED, replace(REFUTED, cause="raised", sentence="Rank 1 raised an exception.")
+    found = {precedence.BROKE_OFF: (first,), precedence.STACKS: (second,)}
+    (verdict,), notes = verdicts(gather(one_is_missing()), {**NONE, **found})
+    assert (verdict.sentence, verdict.confidence, verdict.culprits) == (NOT_SHOWN, "hypothesis", [])
+    assert {note.what for note in notes} == {NOTED}
+
+
+@pytest.mark.parametrize(
+    ("op", "parted"),
+    [("barrier", True), ("broadcast", False)],
+    ids=["it made that call", "it made none such"],
+)
+def test_where_stacks_show_a_parting_it_is_added_if_the_records_show_it_too(op: str, parted: bool) -> None:
+    """Rank 2 is in the barrier at the number at which all others reduce, and is named by another way."""
+    usual, other = Call("0", "all_reduce", 64, "train.py:9"), Call("0", "barrier", 1, "train.py:30")
+    programs: dict[int, list[Step]] = {rank: [usual, usual] for rank in range(4)}
+    programs[2] = [usual, other]
+    facts = gather(case_of(Job({"0": [0, 1, 2, 3]}, programs, backend="gloo"), waited_s=600))
+    (known,) = findings(facts)[precedence.CALLS_THAT_WAIT]
+    assert known.divergence is not None
+    first, second = known.divergence.cohorts
+    assert second.call is not None
+    seen = replace(
+        known.divergence,
+        cohorts=[first, replace(second, call=replace(second.call, op=op, file=None, line=None))],
+    )
+    named = Finding(cause="undetermined", confidence="supported", sentence="It is rank 2.", culprits=(2,))
+    by_stacks = replace(named, cause="rank_conditional", divergence=seen)
+    found = {precedence.CALLS_THAT_WAIT: (named,), precedence.STACKS: (by_stacks,)}
+    (verdict,), notes = verdicts(facts, {**NONE, **found})
+    assert (verdict.sentence, verdict.confidence) == ("It is rank 2.", "supported")
+    assert [one.rank for one in verdict.culprits] == [2]
+    assert (verdict.divergence is not None, notes) == (parted, [])
 
 
 def open_ended() -> Diagnosis:
