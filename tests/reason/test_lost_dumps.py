@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,6 +17,7 @@ from support.reason.witnesses import (
     LEAVING,
     Frame,
     Witnesses,
+    at,
     best,
     blamed,
     suspected,
@@ -486,3 +488,51 @@ def test_of_two_the_one_whose_call_is_due_is_on_the_usual_way(known: bool) -> No
     told = Witnesses(case_of(Job({WORLD: [0, 1]}, programs), lost=[1]))
     verdict = best(told.stack(0, WAITS).stack(1, IN_ANOTHER))
     assert (blamed(verdict), suspected(verdict)) == (([1], []) if known else ([], [1]))
+
+
+def in_its_own_code(
+    backend: str = "gloo",
+    looks: int = 2,
+    stands: list[Frame] | None = None,
+    pair: bool = False,
+    seen_before: bool = False,
+    waited_s: float = 700.0,
+) -> Witnesses:
+    """Three stand in the call that their dumps have open; the dump of rank 2 is lost, and its stack stays in its own
+    code. `pair`: there is another group, which has made no call."""
+    programs = {rank: loop(BODY, 4) + BODY[:1] for rank in range(4)}
+    programs[2] = [*loop(BODY, 4), Stop()]
+    groups = {**EVERYONE, "pair": [0, 2]} if pair else EVERYONE
+    told = Witnesses(case_of(Job(groups, programs, backend=backend), lost=[2], waited_s=waited_s))
+    for rank in range(4):
+        told.stack(rank, *[(stands or at(41)) if rank == 2 else WAITS] * looks)
+    if seen_before:
+        early = told.case.stack_files.with_columns(written_ns=pl.lit(START - 60 * SECOND, pl.Int64))
+        told.case = replace(told.case, stack_files=early)
+    return told
+
+
+def test_who_stands_on_a_line_that_is_nobodys_has_not_come_to_the_call_of_gloo() -> None:
+    """Processes carry gloo's calls: had it joined, it would stand where the others do."""
+    verdict = best(in_its_own_code())
+    assert (verdict.hang, verdict.cause, verdict.confidence) == (True, "host_blocked", "supported")
+    assert blamed(verdict) == [2] and "data.py:41" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"backend": "nccl"},
+        {"seen_before": True},
+        {"pair": True},
+        {"looks": 1},
+        {"waited_s": 0.01},
+        {"stands": at(63, "step", "/workspace/trainer.py")},
+        {"stands": at(11, "gathered", "/workspace/metrics.py")},
+    ],
+    ids=["a device may carry it", "seen before the others came", "it may be in another group's call",
+         "it may move", "a wait like any other", "the others' own line", "a line of an earlier call"],
+)  # fmt: skip
+def test_who_may_have_come_or_gone_on_from_its_own_line_is_only_suspected(told: dict[str, Any]) -> None:
+    verdict = best(in_its_own_code(**told))
+    assert (blamed(verdict), suspected(verdict), verdict.confidence) == ([], [2], "hypothesis")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from msgspec.structs import replace
-from support.reason.building import Call, Job, Step, case_of
+from support.reason.building import Call, Job, Step, Stop, case_of, loop
+from support.reason.witnesses import blamed
 
 from rankandfile.model.case import Case
 from rankandfile.model.claims import Differs
@@ -98,3 +99,50 @@ def test_who_reduces_alike_or_elsewhere_is_not_told_of(hangs: bool) -> None:
     assert len(diagnose(reduced({0: "AVG", 1: "AVG", 2: "AVG"}, hangs)).verdicts) == 1
     elsewhere = reduced({0: "SUM", 1: "MAX", 2: "SUM"}, hangs, {1: 12})
     assert not any("reduce in the same way" in one.sentence for one in diagnose(elsewhere).verdicts)
+
+
+MEAN = Call("0", "all_reduce", 64, "train.py:9")
+NORM = Call("0", "all_gather", 8, "train.py:12")
+SAVE = Call("0", "barrier", 1, "train.py:20")
+
+
+def rounds(odd: Call, at: list[int], unfinished: bool) -> Case:
+    """Four rounds of two calls, and rank 1 makes these in its own way. Then rank 3 does not come to the save; or
+    `unfinished`: all are in one call more, as in each round."""
+    programs: dict[int, list[Step]] = {rank: [*loop([MEAN, NORM], 4), SAVE] for rank in range(4)}
+    programs[3] = [*programs[3][:-1], Stop()]
+    if unfinished:
+        programs = {rank: [*loop([MEAN, NORM], 4), MEAN] for rank in range(4)}
+    stalled = frozenset({("0", 9)}) if unfinished else frozenset[tuple[str, int]]()
+    case = case_of(Job({"0": [0, 1, 2, 3]}, programs, backend="gloo", stalled=stalled))
+    shapes = case_of(Job({"0": [0]}, {0: [MEAN, NORM, SAVE, odd]}, backend="gloo")).shapes
+    mine = (pl.col("rank") == 1) & pl.col("seq").is_in(at)
+    shape = pl.when(mine).then(pl.lit(shapes.height - 1)).otherwise("shape").cast(pl.UInt32)
+    return replace(case, calls=case.calls.with_columns(shape=shape), shapes=shapes)
+
+
+OTHERS = [(MEAN._replace(dtype="Half"), "dtype_mismatch"), (MEAN._replace(size=32), "size_mismatch")]
+
+
+@pytest.mark.parametrize(("odd", "cause"), OTHERS)
+def test_what_all_got_past_in_each_round_is_told_beside_the_wait_and_is_no_reason_of_it(
+    odd: Call, cause: str
+) -> None:
+    first, second = diagnose(rounds(odd, [1, 3, 5, 7], unfinished=False)).verdicts
+    assert (first.hang, first.cause, blamed(first)) == (True, "undetermined", [3])
+    assert "Rank 3 never issued the barrier at train.py:20" in first.sentence
+    assert (second.hang, second.cause, second.culprits, second.suspects) == (False, cause, [], [])
+    assert "all_reduce at train.py:9" in second.sentence and "3 later collectives" in second.sentence
+
+
+@pytest.mark.parametrize(
+    ("at", "unfinished"),
+    [([3], False), ([9], True), ([1, 3, 5, 7, 9], True)],
+    ids=["once", "once, and unfinished", "in each round, and unfinished"],
+)
+@pytest.mark.parametrize(("odd", "cause"), OTHERS)
+def test_what_was_asked_otherwise_once_or_is_unfinished_is_the_reason(
+    odd: Call, cause: str, at: list[int], unfinished: bool
+) -> None:
+    (verdict,) = diagnose(rounds(odd, at, unfinished)).verdicts
+    assert (verdict.hang, verdict.cause, blamed(verdict)) == (True, cause, [1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import polars as pl
 import pytest
 from support.source.toy_runs import case_of, diagnosis_of, locate, play, tree, verdict_of
 
@@ -147,6 +148,73 @@ def test_who_is_turned_back_by_a_guard_clause_left_the_way_that_is_meant(then: s
 )
 def test_what_is_no_guard_clause_blames_nobody(body: str) -> None:
     assert blamed(tie(body)) == []
+
+
+PROGRESS = """
+    class Progress:
+        def __init__(self):
+            self.settled = False
+
+        def note(self, loss):
+            if loss < 2:
+                self.settled = True
+"""
+SETTLED = """
+    import torch.distributed as dist
+    from progress import Progress
+
+    class Fit:
+        def __init__(self, losses):
+            self.losses, self.progress = losses, Progress()
+
+        def run(self):
+            for loss in self.losses:
+                self.progress.note(loss)
+                if self.progress.settled:  # <-
+                    {then}
+                dist.all_reduce(loss)
+
+    def main():
+        Fit([[9] * 8, [9, 9, 9, 1, 9]][dist.get_rank()]).run()
+        dist.barrier()
+"""
+TORCH = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py"
+
+
+@pytest.mark.parametrize(
+    ("then", "cause"),
+    [("return", "early_exit"), ("break", "early_exit"), ("continue", "skipped_collective")],
+)
+def test_who_leaves_a_loop_upon_what_another_class_keeps_is_turned_back_at_the_guard(
+    then: str, cause: str
+) -> None:
+    """The records have no frames: the call in which each rank waits is known by its stack, and none before."""
+    run = play(2, progress=PROGRESS, train=SETTLED.format(then=then))
+    for rank, made in run.calls.items():
+        run.calls[rank] = made[:4]
+    verdict = msgspec.structs.replace(verdict_of(run, 1, "undetermined"), culprits=[], victims="0,1")
+    case = case_of(run, {rank: ((made[-1][0], TORCH, 1), *made[-1][1]) for rank, made in run.calls.items()})
+    state = pl.when(pl.col("seq") == 4).then(pl.lit("issued")).otherwise("state")
+    calls = case.calls.with_columns(
+        *(pl.lit(None, case.calls.schema[name]).alias(name) for name in ("site", "stack")),
+        state.cast(case.calls.schema["state"]).alias("state"),
+    )
+    case = msgspec.structs.replace(case, calls=calls)
+    found = locate(case, diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    file, line = run.marked
+    assert (found.cause, found.confidence) == (cause, "supported"), found.sentence
+    assert [(one.rank, one.doing) for one in found.culprits] == [(1, f"was turned back at {file}:{line}")]
+    assert found.location is not None and found.location.condition == "if loss < 2:"
+
+
+def test_a_guard_of_no_loop_or_of_one_that_the_other_has_left_leaves_a_call_out() -> None:
+    verdict = tie(OWN_LOSS.format(when="== 0", then="return"))
+    assert (blamed(verdict), verdict.cause) == ([1], "skipped_collective"), verdict.sentence
+    behind = SETTLED.format(then="return").replace("                dist.all", "            dist.all")
+    run = play(2, progress=PROGRESS, train=behind)
+    verdict = msgspec.structs.replace(verdict_of(run, 1, "undetermined"), culprits=[], victims="0,1")
+    found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    assert (blamed(found), found.cause) == ([1], "skipped_collective"), found.sentence
 
 
 TRIED_AGAIN = """

@@ -409,6 +409,19 @@ def test_who_makes_a_call_of_the_first_time_later_has_not_left_it_out(odd: int) 
     assert "skipped" not in found.sentence
 
 
+def in_a_thread(case: Case, line: int) -> Case:
+    """Python began the thread that makes the calls of this line."""
+    begins = {"frame": case.frames.height, "function": "_bootstrap", "file": "/usr/lib/python3.11/threading.py",
+              "line": 1002, "is_torch": True}  # fmt: skip
+    frames = pl.concat([case.frames, pl.DataFrame([begins], schema=case.frames.schema)])
+    writer = case.frames.filter(pl.col("line") == line)["frame"][0]
+    beneath = pl.when(pl.col("site") == writer).then(
+        pl.concat_list("frames", pl.lit(begins["frame"], case.frames.schema["frame"]))
+    )
+    stacks = case.stacks.with_columns(frames=beneath.otherwise(pl.col("frames")))
+    return replace(case, frames=frames, stacks=stacks)
+
+
 def test_calls_of_two_threads_come_in_any_order() -> None:
     """Behind a writer's back the training makes its next call; who writes faster makes them the other way round."""
     train, publish = Call(WORLD, "all_reduce", 64, "train.py:5"), Call(WORLD, "barrier", 1, "writer.py:33")
@@ -416,21 +429,66 @@ def test_calls_of_two_threads_come_in_any_order() -> None:
     programs: dict[int, list[Step]] = {rank: [*loop([train], 6), publish, train, check] for rank in range(3)}
     programs[1] = [*loop([train], 6), train, publish, check]
     case = case_of(Job({WORLD: [0, 1, 2]}, programs))
-    begins = {"frame": case.frames.height, "function": "_bootstrap", "file": "/usr/lib/python3.11/threading.py",
-              "line": 1002, "is_torch": True}  # fmt: skip
-    frames = pl.concat([case.frames, pl.DataFrame([begins], schema=case.frames.schema)])
-    writer = case.frames.filter(pl.col("line") == 33)["frame"][0]
-    beneath = pl.when(pl.col("site") == writer).then(
-        pl.concat_list("frames", pl.lit(begins["frame"], case.frames.schema["frame"]))
-    )
-    stacks = case.stacks.with_columns(frames=beneath.otherwise(pl.col("frames")))
-    found = diagnose(replace(case, frames=frames, stacks=stacks)).verdicts[0]
+    found = diagnose(in_a_thread(case, 33)).verdicts[0]
     assert (found.cause, found.confidence, blamed(found)) == ("order_inversion", "established", [1])
     assert "Two threads of a rank make them" in found.sentence
     assert found.location is not None and (found.location.file, found.location.line) == (
         "/workspace/writer.py",
         33,
     )
+
+
+TRAIN, PUBLISH = Call(WORLD, "all_reduce", 64, "train.py:5"), Call("aside", "barrier", 1, "writer.py:33")
+
+
+def published_late(circle: list[int], backend: str, thread: bool) -> Case:
+    """Long ago, rank 1 made the call of a group of the writer's own one step later than the others. Now the last rank
+    of these comes to the last two calls in another order."""
+    every = list(range(4))
+    last: list[Step] = [
+        Call("left", "all_reduce", 8, "train.py:40"),
+        Call("right", "all_gather", 8, "train.py:44"),
+    ]
+    steps = [*loop([TRAIN], 4), PUBLISH, *loop([TRAIN], 4)]
+    programs: dict[int, list[Step]] = {r: [*steps, *(last if r in circle else [])] for r in every}
+    programs[circle[-1]] = [*steps, *reversed(last)]
+    groups = {WORLD: every, "aside": every, "left": circle, "right": circle}
+    case = case_of(Job(groups, programs, backend=backend))
+    record = pl.col("record")
+    late = (pl.col("rank") == 1) & record.is_in([4, 5])
+    # Who made which of the two first is all that differs: the later one has the number and the time of the other.
+    swapped = pl.when(late).then(9 - record.cast(pl.Int64)).otherwise(record)
+    apart = (swapped.cast(pl.Int64) - record.cast(pl.Int64)) * 10_000_000
+    calls = case.calls.with_columns(
+        record=swapped.cast(case.calls.schema["record"]), created_ns=pl.col("created_ns") + apart
+    )
+    case = replace(case, calls=calls.sort("dump", "record"))
+    return in_a_thread(case, 33) if thread else case
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_when_a_thread_made_its_calls_between_those_of_the_program_names_nobody(backend: str) -> None:
+    """Of a pair in a circle neither is the odd one; that the writer of one of them was late, all got past."""
+    verdict = best(published_late([1, 3], backend, thread=True))
+    assert blamed(verdict) == [] and "Ranks 1 and 3 wait for each other" in verdict.sentence
+    # Where one thread makes them all, its program was another one from there on.
+    assert blamed(best(published_late([1, 3], backend, thread=False))) == [1]
+
+
+@pytest.mark.parametrize("backend", ["gloo", "nccl"])
+def test_who_parts_from_the_others_did_not_part_from_them_at_a_threads_call(backend: str) -> None:
+    verdict = best(published_late([0, 1, 2, 3], backend, thread=True))
+    assert blamed(verdict) == [3] and verdict.location is not None
+    assert (verdict.location.file, verdict.location.line) == ("/workspace/train.py", 44)
+
+
+def test_a_threads_call_of_a_group_of_its_own_that_is_unfinished_is_where_they_part() -> None:
+    every = list(range(4))
+    programs: dict[int, list[Step]] = {rank: [*loop([TRAIN], 4), PUBLISH, TRAIN] for rank in every}
+    programs[1] = [*loop([TRAIN], 4), TRAIN, PUBLISH]
+    verdict = best(in_a_thread(case_of(Job({WORLD: every, "aside": every}, programs)), 33))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("order_inversion", "established", [1])
+    assert "Two threads of a rank make them" in verdict.sentence
 
 
 def shifted(missed: int, ranks: int = 4, sums: int = 3) -> Verdict:
@@ -543,3 +601,24 @@ def test_groups_of_one_name_may_be_one_group_that_few_made_at_another_place() ->
     assert [one.rank for one in verdict.suspects] == [2]
     assert "groups of one name, team-en" in verdict.sentence
     assert {one.cause for one in verdict.alternatives} == {"order_inversion", "network_stalled"}
+
+
+@pytest.mark.parametrize(("line", "suspects"), [(None, [2]), (18, []), (30, [4])])
+def test_who_is_alone_in_a_group_beside_a_rank_without_a_dump_is_not_apart(
+    line: int | None, suspects: list[int]
+) -> None:
+    """Rank 4 left no dump. Where it stands in the call in which rank 2 is, the two may be one group of the family."""
+    every = list(range(5))
+    step: list[Step] = loop([Call(WORLD, "all_reduce", 64, "a.py:5")], 8)
+    programs: dict[int, list[Step]] = {
+        rank: [*step, Call("2" if rank in (2, 4) else "1", "all_reduce", 8, "team.py:18")] for rank in every
+    }
+    descs = {WORLD: "default_pg", "1": "team-en", "2": "team-en"}
+    job = Job(dict.fromkeys(descs, every), programs, backend="gloo", descs=descs)
+    told = Witnesses(case_of(job, waited_s=700, members=False, lost=[4]))
+    for rank in every if line else every[:-1]:
+        at = line if line and rank == 4 else 18
+        told.stack(rank, [("all_reduce", C10D, 3252), ("average", "/workspace/team.py", at)])
+    verdict = best(told)
+    assert (verdict.confidence, blamed(verdict), suspected(verdict)) == ("hypothesis", [], suspects)
+    assert line == 30 or verdict.cause == "group_mismatch"

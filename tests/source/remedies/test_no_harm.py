@@ -133,6 +133,21 @@ def test_items_of_a_kind_are() -> None:
     assert changed(files, "# each")
 
 
+RELAY = """def relay(part, rank, hops):
+    for hop in range({hops}):  # each
+        {round}
+"""
+HANDS_ON = "dist.send(part, (rank + hop) % 4)\n        dist.recv(part, (rank - hop) % 4)"
+
+
+@pytest.mark.parametrize("hops", ["1, hops + 1", "hops"])
+def test_rounds_that_hand_something_on_are_not_cut_to_the_least(hops: str) -> None:
+    said = refused(train(RELAY.format(hops=hops, round=HANDS_ON)), "# each")
+    assert f"each round over `range({hops})` hands something on to another rank" in said
+    assert "as often as the one with the most" in said
+    assert changed(train(RELAY.format(hops=hops, round="dist.all_reduce(part)")), "# each")
+
+
 RETRIED = """def step(batches):
     for batch in batches:  # each
         dist.all_reduce(batch)
