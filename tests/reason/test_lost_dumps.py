@@ -535,4 +535,5 @@ def test_who_stands_on_a_line_that_is_nobodys_has_not_come_to_the_call_of_gloo()
 )  # fmt: skip
 def test_who_may_have_come_or_gone_on_from_its_own_line_is_only_suspected(told: dict[str, Any]) -> None:
     verdict = best(in_its_own_code(**told))
-    assert (blamed(verdict), suspected(verdict), verdict.confidence) == ([], [2], "hypothesis")
+    assert (blamed(verdict), verdict.confidence) == ([], "hypothesis")
+    assert "2" in {other.culprits for other in verdict.alternatives}

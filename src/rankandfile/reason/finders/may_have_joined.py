@@ -18,7 +18,7 @@ from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons, withou
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
-from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.patience import Patience, is_new_work, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .never_joined import INSTEAD
@@ -148,7 +148,15 @@ def _carries_no_more(facts: Facts, wait_end: WaitEnd, call: Pending) -> bool:
         and not facts.hidden
         and all(reason.why == "unknown" for reason in reasons(facts, [*ranks]).values())
         and not any(rank in facts.hosts for rank in ranks)
-        and patience(facts, call) in (Patience.OVER, Patience.SAID, Patience.LATE)
+        and _too_long(facts, call)
+    )
+
+
+def _too_long(facts: Facts, call: Pending) -> bool:
+    """How long work takes that is done for the first time, no pause before it tells."""
+    waited = patience(facts, call)
+    return waited in (Patience.OVER, Patience.SAID) or (
+        waited is Patience.LATE and not is_new_work(facts, call)
     )
 
 

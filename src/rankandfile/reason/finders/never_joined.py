@@ -22,7 +22,7 @@ from rankandfile.reason.waits.in_words import (
     pending_row,
     waiting_sentence,
 )
-from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.patience import Patience, is_new_work, patience
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_transfers.unrecorded_wait import may_wait_unseen, what_they_do
@@ -75,6 +75,8 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if facts.hidden and sure == "established":
         # In a job with transfers that no recorder keeps, it is by their number that it waits in none.
         sure = "supported"
+    if waited is Patience.SAID and is_new_work(facts, call) and not _all_accounted_for(facts, culprits):
+        sure = "hypothesis"
     tie = _not_come(wait_end, call) == len(call.waiting)
     if tie and sure == "established":
         # As many came as did not: those that came may have made a call that was never meant to be.
@@ -133,6 +135,14 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ),
         ),
     )
+
+
+def _all_accounted_for(facts: Facts, ranks: tuple[int, ...]) -> bool:
+    """Whether these have made calls, and all others wait in one: who has made none may be setting up, and who waits in
+    none may be whom these wait for, where no recorder looks."""
+    others = {*range(facts.case.world_size or 0), *facts.case.ranks_seen} - {*ranks}
+    made_some = all(lookup.last_call(facts, rank) is not None for rank in ranks)
+    return made_some and others <= facts.waits.of_rank.keys()
 
 
 def _like(facts: Facts, one: lookup.Row | None, other: lookup.Row | None) -> bool:

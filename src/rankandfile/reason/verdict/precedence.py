@@ -161,14 +161,25 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
                 for one in (believed if row.several else believed[:1])
             ]
             chosen = [_with_stacks(raw, _with_suspects(one, found[STACKS]), found[STACKS]) for one in chosen]
-            if row.source != NOTHING_WAITS:
-                # Wrong numbers are no reason of a hang, nor the less wrong for it.
-                chosen += [*other_reductions(facts), *beside_a_wait(facts)]
-            said = [may_be_said(raw, finding) for finding in chosen]
-            if any(one.sentence for one in said):
-                return _as_verdicts(facts, [one for one in said if one.sentence], [*refuted, *said])
-            refuted += said
-    return _as_verdicts(facts, refuted[:1], refuted)
+            checked = [may_be_said(raw, finding) for finding in chosen]
+            said = [one for one in checked if one.sentence]
+            refuted += [one for one in checked if not one.sentence]
+            if said:
+                said += [] if row.source == NOTHING_WAITS else _wrong_numbers(facts, raw)
+                return _as_verdicts(facts, said, [*refuted, *said])
+    return _as_verdicts(facts, [_of_nothing(one) for one in refuted[:1]], refuted)
+
+
+def _wrong_numbers(facts: Facts, raw: Raw) -> list[Said]:
+    """They are no reason of a hang, nor the less wrong for it."""
+    beside = [*other_reductions(facts), *beside_a_wait(facts)]
+    return [one for one in (may_be_said(raw, finding) for finding in beside) if one.sentence]
+
+
+def _of_nothing(said: Said) -> Said:
+    """Whom it was about may be suspected still; of what, and where, is not said."""
+    bare = replace(said.finding, cause="undetermined", divergence=None, location=None, alternatives=())
+    return replace(said, finding=bare)
 
 
 def _as_verdicts(facts: Facts, said: list[Said], checked: list[Said]) -> tuple[list[Verdict], list[Note]]:

@@ -46,7 +46,7 @@ def patience(facts: Facts, call: Pending) -> Patience:
     if timeouts and waited >= 0.95 * min(timeouts) * 1e6:
         return Patience.OVER
     if waited >= late_after_ns(facts, call) and not _moved_meanwhile(facts, waited):
-        if not call.lacking or _came_here_before(rows, facts):
+        if not call.lacking or not is_new_work(facts, call):
             return Patience.LATE
         # Whoever says that it hung has seen that this does not end.
         return Patience.SAID if facts.hung and not _at_work(facts, call) else Patience.NEW_WORK
@@ -55,6 +55,11 @@ def patience(facts: Facts, call: Pending) -> Patience:
     # Who is seen to move gives no reason to suppose it.
     supposed = facts.supposed_hung and not _at_work(facts, call)
     return Patience.SAID if facts.hung or supposed else Patience.UNKNOWN
+
+
+def is_new_work(facts: Facts, call: Pending) -> bool:
+    """Whether what lies between the call before and this one was done for the first time, or nearly so."""
+    return not _came_here_before(_rows(facts, call), facts)
 
 
 def _at_work(facts: Facts, call: Pending) -> bool:

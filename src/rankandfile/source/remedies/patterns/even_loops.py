@@ -92,6 +92,10 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             f"which rounds over {quoted(place.module, items)} exchange gradients is decided upon "
             f"`{ast.unparse(test)}`: equally many rounds have unequally many calls. Let the ranks agree on that, too.",
         )
+    if is_range(items) and all(
+        why(place.code.program, place.in_program, one).level == "uniform" for one in items.args
+    ):
+        return None  # all go round as often
     if is_range(items) and any(event.name in POINT_TO_POINT for event in place.events(body)):
         return Refusal(
             "even_loops",
@@ -109,8 +113,6 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     say = spelling(place, plain)
     if is_range(items) and len(items.args) == 1:
         count = items.args[0]
-        if why(place.code.program, place.in_program, count).level == "uniform":
-            return None  # all go round as often
         say.edits.expression(count, say.fewest(place.module.source(count), group))
         return Draft(
             say.edits,
