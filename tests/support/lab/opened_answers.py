@@ -38,10 +38,13 @@ PAST_THE_ROOT = ["practice-16a/case-01: call", "practice-16b/case-07: call", "pr
 MAY_BE_A_PAUSE = "practice-33a/case-06: culprits"
 #: It was turned back by a guard clause; that it came to that, nothing shows.
 AT_A_GUARD = [f"practice-26c/case-07: {question}" for question in ("culprits", "cause")]
+#: Its line was told with an untrue reason: that it depends on the order of a set, whose items are sorted there.
+OF_A_SET = [f"practice-36d/case-03: {question}" for question in ("file", "line", "condition")]
 LOST = {
     # Of 24d's case-07 a test on what a rank is was told, on a way that only an exception could have taken.
     "stacks, logs and sources": [
         MAY_BE_A_PAUSE,
+        *OF_A_SET,
         *AT_A_GUARD,
         *(f"{AT_WORK}: {question}" for question in ("file", "call")),
         "practice-24d/case-07: file",

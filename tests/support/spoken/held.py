@@ -345,9 +345,10 @@ def _nth(one: Spoken, rank: int, witness: Witness) -> str:
         calls = witness.by_rank[peer]
         for at, made in enumerate(calls):
             if made.group in groups and made.seq == call.seq and made.places:
-                # A path may be told by the program's frames or by a framework's as well.
+                # A path may be told by the program's frames or by a framework's as well, and by torch's own.
                 found.add(sum(_own(earlier) == _own(made) for earlier in calls[: at + 1]))
                 found.add(sum(earlier.places == made.places for earlier in calls[: at + 1]))
+                found.add(sum(_but_torch(earlier) == _but_torch(made) for earlier in calls[: at + 1]))
     nth = int(match["nth"])
     if not found or nth in found or witness.wrapped or (match["least"] and nth <= max(found)):
         return ""
@@ -357,6 +358,10 @@ def _nth(one: Spoken, rank: int, witness: Witness) -> str:
 def _own(made: Made) -> tuple[Place, ...]:
     """The frames of the program, without those of libraries."""
     return tuple(place for place in made.places if "-packages/" not in place[0])
+
+
+def _but_torch(made: Made) -> tuple[Place, ...]:
+    return tuple(place for place in made.places if "-packages/torch/" not in place[0])
 
 
 def _size(one: Spoken, rank: int, witness: Witness) -> str:

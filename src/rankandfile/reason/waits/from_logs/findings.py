@@ -12,7 +12,7 @@ from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.requests import Request, of_report, sides
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.did_instead import world_of
+from rankandfile.reason.ranks.did_instead import location_of, world_of
 from rankandfile.reason.ranks.from_logs.silence import silence
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
@@ -160,6 +160,7 @@ def _all_came(logged: LoggedWaits, wait_end: WaitEnd, call: Pending, parts: list
         evidence=tuple(r.evidence for r in logged.of_call(call)[:4]),
         missing=SETTINGS,
         culprits=odd,
+        location=location_of(parts[0][0].place) if odd and parts else None,
         doing=dict.fromkeys(odd, "waits in a call that most are past"),
         alternatives=open_causes(ANOTHER_CALL if past else BELOW_THE_HOSTS),
         unadvised=("anti_advice", "probes"),
