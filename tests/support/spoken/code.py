@@ -36,7 +36,9 @@ _MOST_LINES = 16
 _OWN_DATA = "this rank's own data"
 #: A reason -> what some line of the source must have for it.
 _SHOWS = {
-    "the rank's own number": r"rank|coordinate|process_index|is_main|main process|is_world|mesh|get_group|stage|member|host|\bme\b",
+    "the rank's own number": (
+        r"rank|coordinate|process_index|is_main|main process|is_world|mesh|get_group|stage|member|host|\bme\b"
+    ),
     "this rank's clock": r"time|clock|monotonic|perf_counter|now|elapsed|deadline|date",
     "a random number of this process": r"rank|rand|shuffle|choice|sample|uniform|normal|dropout|seed|perm|gauss",
     "the files that this rank reads": r"open|exist|path|dir|file|glob|load|read|stat",
