@@ -178,3 +178,9 @@ def test_numbers_that_count_nothing_are_refused(wrong: dict[str, int]) -> None:
         rankandfile.diagnose(EVIDENCE, **wrong)  # type: ignore[arg-type]
     with pytest.raises(rankandfile.UserError, match="counted from 1"):
         rankandfile.load(EVIDENCE, **wrong)
+
+
+def test_an_engine_that_is_none_is_refused_before_anything_is_read() -> None:
+    for ask in (rankandfile.load, rankandfile.diagnose):
+        with pytest.raises(rankandfile.UserError, match="it is ray, or ray://HOST:PORT"):
+            ask("/nowhere", engine="spark")

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from rankandfile import pipeline
+from rankandfile.cluster.chosen import chosen
 from rankandfile.model import diagnosis as document
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import to_json
@@ -63,15 +64,17 @@ class Diagnosis(document.Diagnosis):
         return notebook(self)
 
 
-def load(paths: Paths, *, attempt: int | None = None, jobs: int | None = None) -> Case:
+def load(
+    paths: Paths, *, attempt: int | None = None, jobs: int | None = None, engine: str | None = None
+) -> Case:
     """The case in dumps, logs, stacks, folders and archives of them, in any mix.
 
     `attempt` is which attempt of the job to look at, 1 being the earliest; by default it is the latest that has most
-    of its ranks. `jobs` is how many processes decode. What could not be read is in `case.notes`.
-    Raises `UserError` where nothing tells of a job.
+    of its ranks. `jobs` is how many processes decode; with `engine="ray"` or `"ray://HOST:PORT"`, tasks of Ray do. What
+    could not be read is in `case.notes`. Raises `UserError` where nothing tells of a job.
     """
     _counted(attempt=attempt, jobs=jobs)
-    return pipeline.load(_paths(paths), Options(attempt=attempt, jobs=jobs))
+    return pipeline.load(_paths(paths), Options(attempt=attempt, jobs=jobs, engine=chosen(engine, jobs)))
 
 
 def diagnose(
@@ -82,12 +85,14 @@ def diagnose(
     hung: bool = False,
     attempt: int | None = None,
     jobs: int | None = None,
+    engine: str | None = None,
     collectives: Iterable[str] = (),
 ) -> Diagnosis:
     """Which rank, which call, why, of what is in `paths`, or of a case that `load` gave.
 
     `src` is the job's source: folders, zip files or wheels; with `git`, as they were in that commit. `hung` says that
-    the job did hang, where the files have lost the time of their writing. `attempt` and `jobs` are as in `load`.
+    the job did hang, where the files have lost the time of their writing. `attempt`, `jobs` and `engine` are as
+    in `load`.
     `collectives` are the dotted names of functions without source that issue a collective.
     Raises `UserError` for what cannot be read; its text, one line, says what.
     """
@@ -98,6 +103,7 @@ def diagnose(
         hung=hung,
         attempt=attempt,
         jobs=jobs,
+        engine=chosen(engine, jobs),
         collectives=tuple(collectives),
     )
     if not isinstance(paths, Case):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -16,10 +17,12 @@ from support.evidence.stores import bucket
 from support.opened_sets import archives, unpacked
 from support.places import EARLY_STOP
 
+from rankandfile import diagnose
 from rankandfile.cluster import share
 from rankandfile.evidence.files.decoded import UNREAD, Decoded
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task
+from rankandfile.lab.sim.run import simulate
 from rankandfile.model.errors import UserError
 
 pytestmark = pytest.mark.slow
@@ -199,6 +202,31 @@ def test_no_such_cluster_is_one_line(engine: str, address: str, words: str) -> N
     status, _, err = diagnosed(["evidence"], EARLY_STOP, engine, RAY_ADDRESS=address)
     assert status == 2
     assert len(err.strip().splitlines()) == 1 and words in err
+
+
+def test_from_python_the_answer_is_the_same(cluster: RayCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    evidence = EARLY_STOP / "evidence"
+    assert diagnose(evidence, engine="ray").to_json() == diagnose(evidence).to_json()
+
+
+def test_incidents_of_the_lab_get_the_same_marks(cluster: RayCluster, tmp_path: Path) -> None:
+    for name in ("skip-nonfinite-ddp", "healthy-ddp"):
+        simulate(name, tmp_path / "set" / name)
+    marks = []
+    for engine in ([], ["--engine", "ray"]):
+        file = tmp_path / "marks.json"
+        words = ["lab", "score", "--set", tmp_path / "set", "-a", "raf-dumps", "-o", file, *engine]
+        done = subprocess.run(
+            [sys.executable, "-m", "rankandfile", *words],
+            env={**os.environ, "RAY_ADDRESS": cluster.address},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        marks.append(re.sub(r'"(seconds|peak_mib)": [0-9.e-]+', "", file.read_text()))
+    assert marks[0] == marks[1]
 
 
 def test_a_cluster_with_another_version_is_refused(

@@ -72,21 +72,34 @@ def score(
     in_process: Annotated[
         bool, Option("--in-process", help="No process for each answer of raf's own analysers: faster.")
     ] = False,
+    engine: Annotated[
+        str | None,
+        Option(
+            "--engine",
+            metavar="ENGINE",
+            help="Score incidents as tasks of Ray: ray or ray://HOST:PORT, as of raf diagnose. Every machine of the "
+            "cluster must see the incidents under the same path.",
+        ),
+    ] = None,
 ) -> None:
     """Run analysers over incidents with known truth: culprits, innocents blamed, cause, divergent call, place.
 
     With --investigator: what an investigation concludes, and whether its claims check out. --max-cost, --max-seconds
     and --price are for each incident that a model investigates.
     """
+    from rankandfile.cluster.chosen import chosen
     from rankandfile.lab.score.corpus import score as score_all
     from rankandfile.lab.score.page import score_table, sees_source, to_json, worst_lines, write_page
 
     for name in analysers:
         _check(name)
+    if engine is not None and (forms or investigators):
+        raise UserError("--engine scores analysers, and neither forms nor investigators")
+    chosen(engine, jobs)
     if forms:
         _score_forms(analysers, sets, forms, run_patches, output, worst, jobs)
         return
-    found = incidents_in(sets)
+    found = [one.resolve() for one in incidents_in(sets)]
     if investigators:
         from rankandfile.cli.lab_investigators import score as score_investigators
 
@@ -94,7 +107,14 @@ def score(
         score_investigators(investigators, found, limits, output, markdown, worst)
         return
     with progressing(" and ".join(analysers), len(found)) as step:
-        scores = score_all(analysers, found, jobs=jobs, in_process=in_process, on_done=step)
+        scores = score_all(
+            analysers,
+            found,
+            jobs=jobs,
+            in_process=in_process or engine is not None,
+            engine=engine,
+            on_done=step,
+        )
     for one in scores:
         out.print(score_table(one))
         if worst:
