@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "doctor": {"model", "evidence"},
     "render": {"model"},
     "pipeline": {"model", "evidence", "reason", "source"},
-    "api": ANALYSIS | {"pipeline"},
+    "api": ANALYSIS | {"cluster", "pipeline"},
     "agent": ANALYSIS | {"pipeline"},
     "capture": {"model", "evidence", "reason", "wire"},
     "cluster": {"model", "evidence"},

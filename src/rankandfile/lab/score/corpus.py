@@ -48,16 +48,21 @@ def score(
     *,
     jobs: int = 1,
     in_process: bool = False,
-    engine: str | None = None,
+    elsewhere: AbstractContextManager[Executor] | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> list[Score]:
     """Each analyser's marks on each incident that left what it looks at, in the incidents' order.
 
-    Incident by incident, so that what one analyser has loaded of it serves the next, and need not be kept. `engine`: a
-    cluster of Ray, each of whose machines sees the incidents under these paths.
+    Incident by incident, so that what one analyser has loaded of it serves the next, and need not be kept. `elsewhere`:
+    who works instead of processes of this machine, and sees the incidents under these paths.
     """
     by_incident = of_each(
-        partial(_marks, names, in_process), found, jobs, processes=in_process, engine=engine, on_done=on_done
+        partial(_marks, names, in_process),
+        found,
+        jobs,
+        processes=in_process,
+        elsewhere=elsewhere,
+        on_done=on_done,
     )
     by_name = [[one for one in marks if one is not None] for marks in zip(*by_incident, strict=True)]
     return [
@@ -72,13 +77,13 @@ def of_each(
     jobs: int,
     *,
     processes: bool = True,
-    engine: str | None = None,
+    elsewhere: AbstractContextManager[Executor] | None = None,
     on_done: Callable[[], None] | None = None,
 ) -> list[T]:
-    """What `work` says of each incident, in their order; `jobs` at a time, each in a process of its own or not, or as
-    tasks of Ray."""
+    """What `work` says of each incident, in their order; `jobs` at a time, each in a process of its own or not, or
+    elsewhere."""
     done = []
-    with _workers(jobs, processes) if engine is None else _of_ray(engine, jobs) as pool:
+    with elsewhere or _workers(jobs, processes) as pool:
         for one in pool.map(work, found):
             done.append(one)
             if on_done is not None:
@@ -92,12 +97,6 @@ def _workers(jobs: int, processes: bool) -> Executor:
         # Python and the analysers are loaded once in each worker; a fork would copy Polars' threads in any state.
         return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
     return ThreadPoolExecutor(jobs)
-
-
-def _of_ray(engine: str, jobs: int) -> AbstractContextManager[Executor]:
-    from rankandfile.cluster.executor import tasks_of_ray
-
-    return tasks_of_ray(engine, jobs)
 
 
 def _marks(names: Sequence[str], in_process: bool, incident: Path) -> list[Marks | None]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import shlex
 import shutil
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
@@ -87,7 +89,6 @@ def score(
     With --investigator: what an investigation concludes, and whether its claims check out. --max-cost, --max-seconds
     and --price are for each incident that a model investigates.
     """
-    from rankandfile.cluster.chosen import chosen
     from rankandfile.lab.score.corpus import score as score_all
     from rankandfile.lab.score.page import score_table, sees_source, to_json, worst_lines, write_page
 
@@ -95,7 +96,6 @@ def score(
         _check(name)
     if engine is not None and (forms or investigators):
         raise UserError("--engine scores analysers, and neither forms nor investigators")
-    chosen(engine, jobs)
     if forms:
         _score_forms(analysers, sets, forms, run_patches, output, worst, jobs)
         return
@@ -112,7 +112,7 @@ def score(
             found,
             jobs=jobs,
             in_process=in_process or engine is not None,
-            engine=engine,
+            elsewhere=_tasks_of_ray(engine, jobs),
             on_done=step,
         )
     for one in scores:
@@ -124,6 +124,16 @@ def score(
         output.write_bytes(to_json(scores))
     if markdown is not None:
         write_page(markdown, scores, len(found))
+
+
+def _tasks_of_ray(engine: str | None, jobs: int) -> AbstractContextManager[Executor] | None:
+    from rankandfile.cluster.chosen import chosen
+
+    if chosen(engine, jobs) is None or engine is None:
+        return None
+    from rankandfile.cluster.executor import tasks_of_ray
+
+    return tasks_of_ray(engine, jobs)
 
 
 def _score_forms(
