@@ -25,10 +25,11 @@ def did_no_harm(facts: WaitFacts, group: int, difference: TrackDifference) -> bo
 
 
 def all_got_past(facts: WaitFacts, group: int, slot: int) -> bool:
-    """Whether the members asked for different things in this call and in others from the same lines, and none of them
-    is unfinished."""
+    """Whether the members asked for different things in this call and whenever else they made it from the same lines,
+    and none of them is unfinished. Where they agreed in a round before, one of them may be a call ahead since."""
     unlike = facts.mismatched.filter(pl.col("group") == group)["slot"]
-    calls = facts.call_table.of_group(group).filter(pl.col("slot").is_in(unlike.implode()))
-    here = calls.filter(pl.col("slot") == slot)
-    alike = calls.filter(pl.col("stack").is_in(here["stack"].unique().implode()))
-    return alike["slot"].n_unique() >= _SO_OFTEN and not alike["open"].any()
+    calls = facts.call_table.of_group(group)
+    here = calls.filter(pl.col("slot") == slot)["stack"].unique()
+    alike = calls.filter(pl.col("stack").is_in(here.implode()))
+    slots = alike["slot"].unique()
+    return len(slots) >= _SO_OFTEN and bool(slots.is_in(unlike.implode()).all()) and not alike["open"].any()
