@@ -138,7 +138,12 @@ def test_what_all_got_past_in_each_round_is_told_beside_the_wait_and_is_no_reaso
 @pytest.mark.parametrize(
     ("at", "unfinished"),
     [([3], False), ([3, 5, 7], False), ([9], True), ([1, 3, 5, 7, 9], True)],
-    ids=["once", "since a round in which all agreed", "once, and unfinished", "in each round, and unfinished"],
+    ids=[
+        "once",
+        "since a round in which all agreed",
+        "once, and unfinished",
+        "in each round, and unfinished",
+    ],
 )
 @pytest.mark.parametrize(("odd", "cause"), OTHERS)
 def test_what_was_asked_otherwise_once_or_is_unfinished_is_the_reason(

@@ -40,11 +40,14 @@ MAY_BE_A_PAUSE = "practice-33a/case-06: culprits"
 AT_A_GUARD = [f"practice-26c/case-07: {question}" for question in ("culprits", "cause")]
 #: Its line was told with an untrue reason: that it depends on the order of a set, whose items are sorted there.
 OF_A_SET = [f"practice-36d/case-03: {question}" for question in ("file", "line", "condition")]
+#: An innocent rank was suspected, by stacks alone: it and the others are in calls that have other numbers.
+OF_OTHER_NUMBERS = ["practice-21b/case-01: call", "round-2b/b09-expert-routes: call"]
 LOST = {
     # Of 24d's case-07 a test on what a rank is was told, on a way that only an exception could have taken.
     "stacks, logs and sources": [
         MAY_BE_A_PAUSE,
         *OF_A_SET,
+        *OF_OTHER_NUMBERS,
         *AT_A_GUARD,
         *(f"{AT_WORK}: {question}" for question in ("file", "call")),
         "practice-24d/case-07: file",
@@ -103,6 +106,8 @@ LOST = {
     # Two of eight ranks wait in a smaller group's call: without its members it is not told which side is wrong.
     "stacks and logs only": [
         MAY_BE_A_PAUSE,
+        *OF_OTHER_NUMBERS,
+        *(f"practice-21b/case-01: {question}" for question in ("file", "line", "condition")),
         *BY_PLACES,
         *PAST_THE_ROOT,
         *IN_TRANSFERS,
