@@ -213,7 +213,7 @@ def test_whoever_says_that_it_hung_is_believed_after_new_work_too(
     unsaid, said = (conclude(gather(case, hung=hung)).verdicts[0] for hung in (False, True))
     assert (unsaid.hang, culprits(unsaid), suspects(unsaid)) == (None, [], [0])
     if named:
-        assert (said.hang, said.confidence, culprits(said)) == (True, "established", [0])
+        assert (said.hang, said.confidence, culprits(said)) == (True, "supported", [0])
         assert said.assumed is None and headline(said, 4).startswith("HANG: rank 0")
         assert "never issued the barrier" in said.sentence
     else:

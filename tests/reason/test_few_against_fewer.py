@@ -108,22 +108,24 @@ def test_who_made_fewer_transfers_than_ever_owes_the_one_that_is_seen_to_wait_fo
 
 
 @pytest.mark.parametrize(
-    ("made", "receives", "named"),
-    [(0, True, True), (1, True, False), (0, False, False)],
-    ids=["none", "one less", "none, and where the other stands is not known"],
+    ("made", "receive", "named"),
+    [(0, [1, 2], True), (1, [1, 2], False), (0, [1], False), (0, [], False)],
+    ids=["none", "one less", "none, against one alone", "none, and where the others stand is not known"],
 )
-def test_one_against_one_who_made_no_transfer_at_all_owes_the_one_that_the_other_stands_in(
-    made: int, receives: bool, named: bool
+def test_who_made_no_transfer_at_all_owes_those_that_stand_in_one(
+    made: int, receive: list[int], named: bool
 ) -> None:
-    """Of two, no other one's numbers tell that a round has as many as ever: it may have had fewer to send, but that it
-    had none to send, where the other waits in one, is no chance."""
-    programs: dict[int, list[Step]] = {0: loop([SUM], 5), 1: [*loop([SUM], 4), Stop()]}
-    case = hidden(case_of(Job({WORLD: [0, 1]}, programs, backend="gloo")))
+    """No other one's numbers tell that a round has as many as ever: it may have had fewer to send, but that it had none
+    to send, where several others wait in one, is no chance. One may wait for a message too many."""
+    late = receive or [1, 2]
+    programs: dict[int, list[Step]] = {0: loop([SUM], 5)}
+    programs |= {rank: [*loop([SUM], 4), Stop()] for rank in late}
+    case = hidden(case_of(Job({WORLD: [0, *late]}, programs, backend="gloo")))
     last = (pl.col("rank") == 0) & (pl.col("seq") == 5)
     calls = case.calls.with_columns(op_id=pl.col("op_id") - pl.when(last).then(2 - made).otherwise(0))
     told = Witnesses(replace(case, calls=calls))
-    if receives:
-        told.stack(1, [("recv", C10D, 2799), ("fill", "/workspace/link.py", 15)])
+    for rank in receive:
+        told.stack(rank, [("recv", C10D, 2799), ("fill", "/workspace/link.py", 15)])
     verdict = best(told)
     assert (blamed(verdict), suspected(verdict)) == (([0], []) if named else ([], [0]))
     found = ("skipped_collective", "supported") if named else ("undetermined", "hypothesis")

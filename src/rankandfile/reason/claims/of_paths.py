@@ -79,10 +79,14 @@ def _other_by_stack(raw: Raw, claim: OtherCall, ranks: set[int]) -> set[int]:
     there, last = stacks_with(raw.case, claim.file, claim.line), last_seen(raw.case)
     seen = {rank for rank in ranks if last.get(rank) in there}
     if not waiting.height:
-        # Nobody's calls are recorded: then all others stand in calls, and on other lines.
-        others = [stack for rank, stack in last.items() if rank not in ranks]
-        apart = all(stack not in there and called_in(raw.case, stack) for stack in others)
-        return {rank for rank in seen if others and apart and claim.op in called_in(raw.case, last[rank])}
+        # Nobody's calls are recorded: then all others stand in calls, on other lines, and no log tells other numbers.
+        others = {rank: stack for rank, stack in last.items() if rank not in ranks}
+        apart = all(stack not in there and called_in(raw.case, stack) for stack in others.values())
+        lines = raw.case.events.filter(pl.col("rank").is_in([*others]))
+        numbers = {*lines["seq"].drop_nulls().to_list()}
+        if not others or not apart or not numbers <= {claim.seq}:
+            return set()
+        return {rank for rank in seen if claim.op in called_in(raw.case, last[rank])}
     if not set(waiting["stack"].to_list()) & there:
         return seen
     asked = {contract_of(op).op for op in waiting["op"].cast(pl.String).to_list()}

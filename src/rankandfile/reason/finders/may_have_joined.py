@@ -19,6 +19,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, is_new_work, patience
+from rankandfile.reason.waits.seen_elsewhere import of_several_groups
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .never_joined import INSTEAD
@@ -148,6 +149,9 @@ def _carries_no_more(facts: Facts, wait_end: WaitEnd, call: Pending) -> bool:
         and not facts.hidden
         and all(reason.why == "unknown" for reason in reasons(facts, [*ranks]).values())
         and not any(rank in facts.hosts for rank in ranks)
+        # Nor in the call of another group, or waited for by one of which nobody knows where it is.
+        and not of_several_groups(facts)
+        and {*facts.case.ranks_seen} <= {*facts.waits.of_rank, *ranks}
         and _too_long(facts, call)
     )
 
@@ -171,7 +175,7 @@ def _silent(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
             waiting(in_calls(facts, call), ", which every rank with a dump has joined."),
             f"{upper(those)} left no dump, as all others did. gloo's calls are carried by the ranks' processes: had "
             f"{verb(ranks, 'it', 'they')} joined and were {their} at work, the call would end. {came} not come to it, "
-            f"or {verb(ranks, 'is', 'are')} gone or stopped since.",
+            f"asked for something else in it, or {verb(ranks, 'is', 'are')} gone or stopped since.",
         ),
         culprits=ranks,
         doing=dict.fromkeys(ranks, "left no dump, as all others did"),

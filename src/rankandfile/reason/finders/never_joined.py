@@ -45,6 +45,8 @@ _HOW_SURE: dict[Patience, Confidence] = {
     Patience.SAID: "established",
     Patience.NEW_WORK: "hypothesis",
 }
+#: Where a rank may wait for others in what its recorder does not keep.
+_WITH_OTHERS = ("collective", "p2p", "init")
 AFTER_NEW_WORK = (
     "it hung: the wait is longer than any pause before it, but what lies between this call and the one before it was "
     "done for the first time, and nothing tells how long it takes"
@@ -75,8 +77,8 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if facts.hidden and sure == "established":
         # In a job with transfers that no recorder keeps, it is by their number that it waits in none.
         sure = "supported"
-    if waited is Patience.SAID and is_new_work(facts, call) and not _all_accounted_for(facts, culprits):
-        sure = "hypothesis"
+    if waited is Patience.SAID and is_new_work(facts, call):
+        sure = "supported" if _all_accounted_for(facts, culprits) else "hypothesis"
     tie = _not_come(wait_end, call) == len(call.waiting)
     if tie and sure == "established":
         # As many came as did not: those that came may have made a call that was never meant to be.
@@ -142,7 +144,8 @@ def _all_accounted_for(facts: Facts, ranks: tuple[int, ...]) -> bool:
     none may be whom these wait for, where no recorder looks."""
     others = {*range(facts.case.world_size or 0), *facts.case.ranks_seen} - {*ranks}
     made_some = all(lookup.last_call(facts, rank) is not None for rank in ranks)
-    return made_some and others <= facts.waits.of_rank.keys()
+    elsewhere = any(facts.hosts[r].activity in _WITH_OTHERS for r in ranks if r in facts.hosts)
+    return made_some and not elsewhere and others <= facts.waits.of_rank.keys()
 
 
 def _like(facts: Facts, one: lookup.Row | None, other: lookup.Row | None) -> bool:

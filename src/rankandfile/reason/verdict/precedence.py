@@ -165,14 +165,15 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
             said = [one for one in checked if one.sentence]
             refuted += [one for one in checked if not one.sentence]
             if said:
-                said += [] if row.source == NOTHING_WAITS else _wrong_numbers(facts, raw)
+                said += [] if row.source == NOTHING_WAITS else _wrong_numbers(facts, raw, said)
                 return _as_verdicts(facts, said, [*refuted, *said])
     return _as_verdicts(facts, [_of_nothing(one) for one in refuted[:1]], refuted)
 
 
-def _wrong_numbers(facts: Facts, raw: Raw) -> list[Said]:
-    """They are no reason of a hang, nor the less wrong for it."""
-    beside = [*other_reductions(facts), *beside_a_wait(facts)]
+def _wrong_numbers(facts: Facts, raw: Raw, said: list[Said]) -> list[Said]:
+    """They are no reason of a hang, nor the less wrong for it; unless they come of a call left out, or one too many."""
+    shifted = any(CAUSES[one.finding.cause].family == "paths" for one in said)
+    beside = [*other_reductions(facts), *(() if shifted else beside_a_wait(facts))]
     return [one for one in (may_be_said(raw, finding) for finding in beside) if one.sentence]
 
 

@@ -102,20 +102,16 @@ def is_elsewhere(facts: Facts, call: Pending, rank: int) -> bool:
     otherwise=False,
 )
 def _is_nobodys(facts: Facts, call: Pending, stand: Stand) -> bool:
-    """Whether it stands in its own code, or in a call of no known kind, and those that wait are known to have come from
-    other lines: in a job of one group without transfers, whose calls are carried by the ranks' processes."""
+    """Whether it stands in its own code, and those that wait are known to have come from other lines: in a job of one
+    group without transfers, whose calls are carried by the ranks' processes."""
     made = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)
-    if (
-        stand.activity not in ("user_code", "collective")
-        or (known(stand) and stand.activity == "collective")
-        or stand.moving is not False
-        or stand.running
-        or made["site"].has_nulls()
-    ):
+    still = stand.moving is False and not stand.running
+    if stand.activity != "user_code" or not still or made["site"].has_nulls():
+        # Who waits for a call to end that it has begun is by nature on another line than that call.
         return False
     at = {(one.location.file, one.location.line) for r in call.waiting if (one := facts.hosts.get(r))}
     gloo = set(facts.case.dumps_used["backend"].unique()) == {"gloo"}
-    alone = not facts.hidden and not _of_several_groups(facts)
+    alone = not facts.hidden and not of_several_groups(facts)
     return gloo and alone and (stand.location.file, stand.location.line) not in at
 
 
@@ -136,7 +132,7 @@ def _request(facts: Facts, call: Pending, stand: Stand, alone: bool) -> Request 
     there = _recorded_at(facts, stand)
     if there.height and set(there["group"].to_list()) != {call.group}:
         return None
-    if not there.height and not alone and _of_several_groups(facts):
+    if not there.height and not alone and of_several_groups(facts):
         return None
     if _may_be_behind(facts, call, there["slot"].drop_nulls().to_list()):
         return None
@@ -144,7 +140,7 @@ def _request(facts: Facts, call: Pending, stand: Stand, alone: bool) -> Request 
     return of_stack(facts, stand, ops.pop() if len(ops) == 1 else kind_of(stand))
 
 
-def _of_several_groups(facts: Facts) -> bool:
+def of_several_groups(facts: Facts) -> bool:
     return bool(facts.code.makes_groups) or facts.case.groups.height > 1
 
 

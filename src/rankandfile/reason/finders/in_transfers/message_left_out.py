@@ -48,10 +48,10 @@ def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     row = pending_row(facts, call)
     those = ranks_words(wait_end.ranks)
     stands = [facts.hosts.get(missing) for missing in wait_end.ranks]
-    # That all have fewer to send this time, only another one's numbers exclude, or that they stand in one where it
+    # That all have fewer to send this time, only another one's numbers exclude, or that several stand in one where it
     # made none at all; that they are late, only their stacks.
     in_one = all(stand is not None and _may_be_in_one(stand) for stand in stands)
-    perhaps_not = not in_one or not (others or now == 0)
+    perhaps_not = not in_one or not (others or (now == 0 and len(stands) > 1))
     left_out = perhaps(
         "skipped_collective", f"Rank {rank} may have left a message out.", [rank], decided_by="the source"
     )
@@ -60,6 +60,12 @@ def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{upper(those)} may be held up on the host, after a round that has fewer messages on rank {rank}.",
         wait_end.ranks,
         decided_by="stacks",
+    )
+    one_too_many = perhaps(
+        "extra_collective",
+        f"{upper(those)} may wait for one message too many.",
+        wait_end.ranks,
+        decided_by="the source",
     )
     as_ever = "; the others made as many as ever" if others else ""
     doing = f"{LEFT_MESSAGE_OUT}: made {counted(now, 'transfer')} before the call, not {before}"
@@ -79,7 +85,7 @@ def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         location=seen[0].location if seen else None,
         evidence=(*cited(row), *(one for stand in seen[:4] for one in stand.evidence[:1])),
         contradicted_by=f"a stack of {those} outside of any send or receive",
-        alternatives=(*([left_out] if perhaps_not else []), held_up),
+        alternatives=(*([left_out] if perhaps_not else []), *(() if others else (one_too_many,)), held_up),
     )
 
 

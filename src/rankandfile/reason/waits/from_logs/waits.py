@@ -31,7 +31,7 @@ class LoggedGroup(Struct, frozen=True):
     told: bool
     """Whether its members are told, and not only some of them."""
     even: bool = False
-    """Whether it and its like, equally large, have between them all ranks that anybody heard of, each once."""
+    """Whether it and its like, equally large, have between them all ranks of the job, each once."""
 
     @property
     def words(self) -> str:
@@ -117,7 +117,7 @@ def logged_waits(case: Case, accounts: Accounts, world: int, code: CodeRead = NO
                 said[number, -1 - report.rank] = [report]
                 peers = tuple(sorted(maybe - {report.rank}))
                 pending.append(Pending(number, None, (report.rank,), (), peers))
-    groups = _with_their_like(groups, world)
+    groups = groups if case.world_size is None else _with_their_like(groups, world)
     reported = {key: tuple(r) for key, r in said.items()}
     return LoggedWaits(tuple(groups), build(pending), reported, far, latest, _issued(case, pending, reported))
 
@@ -130,7 +130,9 @@ def _with_their_like(groups: list[LoggedGroup], world: int) -> list[LoggedGroup]
     even = {
         desc
         for desc, those in alike.items()
-        if desc and len(those) > 1 and len({len(group.members) for group in those}) == 1
+        if desc not in ("", "undefined")
+        and len(those) > 1
+        and len({len(group.members) for group in those}) == 1
         if sorted(rank for group in those for rank in group.members) == [*range(world)]
     }
     return [replace(group, even=group.desc in even) for group in groups]

@@ -47,7 +47,7 @@ def held_up(of: WhereAllStand) -> Finding | None:
     stay = of.stays or (
         of.none_seen_at_work and _before_the_setup(of) and not of.have_been_set_up & set(named)
     )
-    lasts = lacks_only(of.facts, named, tuple(of.waiting))
+    lasts = lacks_only(of.facts, named, tuple(of.waiting)) if len(named) < len(of.waiting) else ""
     sure = bool(lasts) or (bool(stay) and all(_sure(of, rank) for rank in named))
     confidence: Confidence = "supported" if sure else "hypothesis"
     doing = {rank: story.doing for rank, story in stories.items()}
