@@ -74,6 +74,38 @@ def test_whose_dump_is_lost_is_only_suspected_where_it_may_have_joined(case: Cas
     assert verdict.alternatives[0].culprits == "2"
 
 
+_ALL, _PAIR = Call("w", "all_reduce", 64, "t.py:5"), Call("b", "all_reduce", 8, "t.py:9")
+
+
+@pytest.mark.parametrize(
+    ("groups", "programs", "lost"),
+    [
+        pytest.param(
+            {"w": [0, 1, 2], "b": [2, 3]},
+            {0: [_ALL] * 6, 1: [_ALL] * 6, 2: [*[_ALL] * 6, _PAIR], 3: [*[_PAIR] * 4, Stop()]},
+            2,
+            id="it waits for one that waits in nothing",
+        ),
+        pytest.param(
+            {"w": [0, 1, 2, 3], "b": [2, 3]},
+            {
+                0: [_ALL] * 6,
+                1: [_ALL] * 6,
+                2: [*[_ALL, _PAIR] * 4, _ALL, _ALL],
+                3: [*[_ALL, _PAIR] * 5, _ALL],
+            },
+            3,
+            id="it waits in a pair's call that its mate left out",
+        ),
+    ],
+)
+def test_whose_dump_is_lost_is_not_named_where_it_may_wait_in_another_group(
+    groups: dict[str, list[int]], programs: dict[int, list[Step]], lost: int
+) -> None:
+    verdict = diagnose(case_of(Job(groups, programs, backend="gloo"), lost=[lost])).verdicts[0]
+    assert lost not in culprits(verdict)
+
+
 @pytest.mark.parametrize("lost", [[1, 2], [0, 1, 2]], ids=["a tie", "most"])
 def test_where_as_many_dumps_are_lost_as_are_here_nobody_is_suspected(lost: list[int]) -> None:
     verdict = diagnose(case_of(job(backend="gloo"), lost=lost)).verdicts[0]

@@ -135,6 +135,17 @@ def test_groups_beside_each_other_each_have_their_odd_one(tmp_path: Path, odd: t
     assert sorted(culprits for culprits, _ in found if culprits) == [[rank] for rank in odd]
 
 
+@pytest.mark.parametrize(
+    "world", ["", "world_size=12\n"], ids=["nobody tells of how many", "half of the job"]
+)
+def test_groups_that_may_have_more_members_name_nobody(tmp_path: Path, world: str) -> None:
+    for rank in range(6):
+        group = f"{9 + rank % 2}(mesh_dp)"
+        said(tmp_path, rank, (7, "ALLREDUCE", 32 if rank == 4 else 64, 12), group, place=rank // 2)
+    (tmp_path / "launch.log").write_text(world)
+    assert [named(verdict)[0] for verdict in diagnose(tmp_path).verdicts] == [[]]
+
+
 def test_a_stack_is_as_good_as_a_word_of_the_watchdog(tmp_path: Path) -> None:
     """Rank 0 wrote nothing, and stands where ranks 1 and 3 do."""
     looked(tmp_path, {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_SUM})
