@@ -92,8 +92,7 @@ def diagnose(
 
     `src` is the job's source: folders, zip files or wheels; with `git`, as they were in that commit. `hung` says that
     the job did hang, where the files have lost the time of their writing. `attempt`, `jobs` and `engine` are as
-    in `load`.
-    `collectives` are the dotted names of functions without source that issue a collective.
+    in `load`. `collectives` are the dotted names of functions without source that issue a collective.
     Raises `UserError` for what cannot be read; its text, one line, says what.
     """
     _counted(attempt=attempt, jobs=jobs)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
-import polars as pl
 from msgspec import Struct
 
 from rankandfile.model.diagnosis import Location
 from rankandfile.reason import lookup
-from rankandfile.reason.calls.whole_programs.begun_threads import BEGINS
 from rankandfile.reason.waits.facts import WaitFacts
 
 from .code_paths import stack_of
-
-_BEGINS = re.compile(BEGINS)
 
 
 class InThread(Struct, frozen=True):
@@ -29,15 +23,10 @@ class InThread(Struct, frozen=True):
 def in_thread(facts: WaitFacts, row: lookup.Row | None) -> InThread | None:
     """None where the call was made in no thread that Python began."""
     number = row["stack"] if row is not None else None
-    if number is None:
+    if number is None or number not in facts.programs.threads:
         return None
-    stacks = facts.case.stacks.filter(pl.col("stack") == number)
     own = stack_of(facts.case, number)
-    if stacks.is_empty() or not own:
-        return None
-    outermost = stacks["frames"][0].to_list()[-1]
-    at = lookup.frame(facts.case, outermost)
-    if at is None or not _BEGINS.search(str(at["file"])):
+    if not own:
         return None
     begins = Location(file=own[0].file, line=own[0].line, function=own[0].function)
     return InThread(begins=begins, call=lookup.location_of(facts, row) or begins)

@@ -151,11 +151,11 @@ def findings(facts: Facts) -> Findings:
 def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
     """Those of the first row that has any and of which something holds, with their claims checked, and notes on what is
     not said therefore."""
+    raw = Raw(facts.case)
     refuted: list[Said] = []
     for row in PRECEDENCE:
         believed = [finding for finding in found[row.source] if row.only is None or row.only(finding)]
         if believed and not _yields(row, believed, found):
-            raw = Raw(facts.case)
             chosen = [
                 with_what_else_was_read(facts, _with_tellings(facts, _with_logs(facts, fit(facts, one))))
                 for one in (believed if row.several else believed[:1])

@@ -129,8 +129,9 @@ def score(
 def _tasks_of_ray(engine: str | None, jobs: int) -> AbstractContextManager[Executor] | None:
     from rankandfile.cluster.chosen import chosen
 
-    if chosen(engine, jobs) is None or engine is None:
+    if engine is None:
         return None
+    chosen(engine, jobs)  # refuses what is none
     from rankandfile.cluster.executor import tasks_of_ray
 
     return tasks_of_ray(engine, jobs)

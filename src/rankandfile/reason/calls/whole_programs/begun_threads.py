@@ -6,12 +6,12 @@ import polars as pl
 
 from rankandfile.model.case import Case
 
-BEGINS = r"(?:^|[/\\])(?:threading|concurrent[/\\]futures[/\\]thread|multiprocessing[/\\]pool)\.py$"
+_BEGINS = r"(?:^|[/\\])(?:threading|concurrent[/\\]futures[/\\]thread|multiprocessing[/\\]pool)\.py$"
 
 
 def begun_by_python(case: Case) -> frozenset[int]:
     """The stacks whose outermost frame is where Python begins a thread."""
-    begins = case.frames.filter(pl.col("file").cast(pl.String).str.contains(BEGINS))["frame"]
+    begins = case.frames.filter(pl.col("file").cast(pl.String).str.contains(_BEGINS))["frame"]
     if not begins.len():
         return frozenset()
     outermost = pl.col("frames").list.last()
