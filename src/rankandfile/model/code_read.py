@@ -22,6 +22,9 @@ class CodeRead(Struct, frozen=True, kw_only=True):
     """Lines whose calls get a tensor of the type that a rank's own Python value happens to have."""
     groups: Mapping[str, frozenset[tuple[int, ...]]] = field(default_factory=dict)
     """By what groups are called, which ranks those of this name have: where the program works that out by numbers."""
+    between: Mapping[tuple[str, int, int], Mapping[str, tuple[str, str, int]]] = field(default_factory=dict)
+    """By two lines of one function at which ranks stand: the kinds of calls that are made between these alone, with the
+    function, file and line that makes them. Read where records carry no frames."""
     peers: Mapping[int, int] = field(default_factory=dict)
     """By rank, whom the send or receive is with in which it was seen."""
 

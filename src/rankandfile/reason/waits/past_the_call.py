@@ -8,6 +8,8 @@ it in two cases, by the frames of its last call, of where it stands, and of the 
 * It has made the call that the others made right before, by the same way and as often as they, be it in a group of its
   own; and it has come round a loop since, to a line before that call or on the way to it, while theirs lies behind it,
   in the loop as well.
+
+Where records carry no frames, the source may tell the second of these.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from rankandfile.reason.facts import Facts
 
 from .graph import Pending
 from .in_words import pending_row
+from .past_by_code import came_round_by_code
 
 #: Where more are awaited, it is not one stage that left a call out.
 _MOST = 64
@@ -55,6 +58,8 @@ def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row
     stand, last = facts.hosts.get(rank), lookup.last_call(facts, rank)
     if stand is None or last is None or stand.activity != "p2p" or stand.moving or stand.died:
         return None
+    if last["stack"] is None and before["stack"] is None:
+        return came_round_by_code(facts, rank, call, before, last)
     if before["slot"] != last["slot"] or before["path"] != last["path"]:
         return None
     then, now, due = (

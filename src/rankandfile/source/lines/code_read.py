@@ -18,6 +18,7 @@ from .call_paths import Frame
 from .found_line import Search
 from .making_groups.laid_out import laid_out
 from .making_groups.set_up import sets_up_all
+from .of_stages.calls_between import calls_between
 from .own_arguments import own_root, own_type
 from .peers_by_code import peers_by_code
 
@@ -63,6 +64,7 @@ def code_read(search: Search) -> CodeRead:
         own_roots=frozenset(own_roots),
         own_types=frozenset(own_types),
         groups=laid_out(search, replace(search.job, world=search.ranks)) if _unlisted(case) else {},
+        between=calls_between(search) if last.height < case.calls["rank"].n_unique() else {},
         peers=peers_by_code(search),
     )
 

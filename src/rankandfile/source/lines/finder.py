@@ -22,6 +22,7 @@ from .of_one_rank import (
     remaining,
     went_to,
 )
+from .of_stages.came_anew import came_anew
 from .of_stages.left_loop import left_loop
 from .of_stages.left_out import left_out_message
 from .of_stages.owed_in_circle import owed_in_circle
@@ -62,7 +63,8 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         found = made_by_some(search, verdict) or guarded(search, verdict)
         if found is not None:
             return found
-    apart = list(divergences(search.paths, verdict))
+    anew = came_anew(search, verdict)
+    apart = list(divergences(search.paths, verdict)) if anew is None else [anew]
     if verdict.cause == "order_inversion" and (begun := begun_at(search, verdict)) is not None:
         # Items that came in another order say more than that a thread makes the calls.
         ordered = diverged(search, verdict, apart)

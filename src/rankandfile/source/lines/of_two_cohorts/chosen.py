@@ -175,7 +175,7 @@ def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | N
     """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
     for divergence in found:
         seen = divergence.normal.call is None or divergence.culprit.call is None
-        if not divergence.exact or seen:
+        if not divergence.exact or (seen and not divergence.left_out):
             # Where somebody was only seen, other ways may have led there than its like went.
             continue
         if (kept := kept_by_manager(search, divergence)) is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.lines.branchings import Branching, End, branchings
@@ -43,7 +45,7 @@ def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]
     found = branchings(before, normal, culprit, Reachability(search.places), _begins_anew(search, divergence))
     if not divergence.left_out or normal == "end" or culprit == "end":
         return found
-    return _within(left_behind(before, normal, culprit), before, found)
+    return _come_round(_within(left_behind(before, normal, culprit), before, found))
 
 
 def left_behind(before: CallPath, due: CallPath, now: CallPath) -> int | None:
@@ -62,6 +64,11 @@ def _within(depth: int | None, before: CallPath, found: list[Branching]) -> list
     if depth is None:
         return found
     return [one for one in found if one.outer[: depth + 1] == before[: depth + 1]] or found
+
+
+def _come_round(found: list[Branching]) -> list[Branching]:
+    """Who is past the call, and stands before it again, has come round once: that need not be supposed."""
+    return [replace(one, rounds=one.rounds - 1) if one.rounds else one for one in found]
 
 
 @heuristic(
