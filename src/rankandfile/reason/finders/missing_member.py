@@ -26,6 +26,7 @@ from rankandfile.reason.waits.from_stacks.another_way import is_passed
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.seen_elsewhere import recorded_at
 from rankandfile.reason.words import ranks_words, upper, verb
 
 _STANDS = ("collective", "p2p", "teardown", "init")
@@ -40,7 +41,8 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     calls, call = lacking(facts, wait_end)
     if call is None:
         return None
-    those = _elsewhere(facts, calls)
+    elsewhere = _elsewhere(facts, calls)
+    those = elsewhere or _all_that_are_left(facts, calls)
     if (
         not those
         or (len(those) > 1 and not of_one_kind(facts, calls))
@@ -56,17 +58,16 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     usual = all(len(one.waiting) > 1 for one in calls) or _all_due(facts, calls)
     sure = len(those) <= len(calls) and usual and not late
     confidence: Confidence = "supported" if sure else "hypothesis"
-    doing = {rank: f"stands elsewhere, {facts.hosts[rank].phrase}" for rank in those}
-    each = "each of these calls lacks one of them" if len(those) > 1 else "that call lacks it"
+    where = "stands elsewhere" if elsewhere else "is in another call"
+    doing = {rank: f"{where}, {facts.hosts[rank].phrase}" for rank in those}
     return Finding(
         cause="skipped_collective",
         confidence=confidence,
         sentence=told(
             *(waiting(in_calls(facts, one)) for one in calls[:4]),
             "All members that are recorded have joined, and it does not end.",
-            f"{upper(ranks_words(those))} left no dump, and {verb(those, 'stands', 'stand')} elsewhere: "
-            + "; ".join(f"{ranks_words([rank])} {facts.hosts[rank].phrase}" for rank in those[:6])
-            + f". If {verb(those, 'it belongs', 'they belong')} to the group, {each}.",
+            f"{upper(ranks_words(those))} left no dump, and "
+            + (_stands_elsewhere(facts, those) if elsewhere else _is_in_another(those)),
         ),
         culprits=those,
         doing=doing,
@@ -78,12 +79,32 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         evidence=(*cited(row), *(i for rank in those[:4] for i in facts.hosts[rank].evidence[:1])),
         contradicted_by=f"the members of the group, without {ranks_words(those)}",
         alternatives=(
+            *(() if elsewhere else (perhaps("order_inversion", _ANOTHER_ORDER, those, decided_by=_DUMP),)),
             perhaps(
                 "network_stalled",
                 "All members may have joined, and the network does not carry it.",
                 decided_by="who belongs to the group: the source",
             ),
         ),
+    )
+
+
+_ANOTHER_ORDER = "The call in which it is may be one that the others make before or after that one."
+_DUMP = "the dump that is missing"
+
+
+def _stands_elsewhere(facts: Facts, those: tuple[int, ...]) -> str:
+    each = "each of these calls lacks one of them" if len(those) > 1 else "that call lacks it"
+    where = "; ".join(f"{ranks_words([rank])} {facts.hosts[rank].phrase}" for rank in those[:6])
+    belongs = verb(those, "it belongs", "they belong")
+    return f"{verb(those, 'stands', 'stand')} elsewhere: {where}. If {belongs} to the group, {each}."
+
+
+def _is_in_another(those: tuple[int, ...]) -> str:
+    is_, asks = verb(those, "is", "are"), verb(those, "asks", "ask")
+    return (
+        f"{is_} at the same line. gloo ends a call in which all its members are, and nobody else is left: "
+        f"{verb(those, 'it', 'they')} {is_} in another one, or {asks} for something else."
     )
 
 
@@ -134,12 +155,33 @@ def _elsewhere(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...]:
     )
 
 
+@heuristic(
+    "all that are left",
+    "gloo's calls are carried by processes: one that does not end lacks who is in none of them",
+)
+def _all_that_are_left(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...]:
+    """Ranks without a dump that stand still in a line which makes calls of other groups as well, one for each of these
+    calls: all others wait in these, which gloo would end if their members were all there."""
+    lost = absent_ranks(facts)
+    here = {rank for call in calls for rank in call.waiting}
+    only_gloo = set(facts.case.dumps_used["backend"].unique()) == {"gloo"}
+    stands = [stand for rank in lost if (stand := facts.hosts.get(rank)) is not None]
+    still = all(s.activity == "collective" and not (s.died or s.moving) for s in stands)
+    groups = {call.group for call in calls}
+    of_others = all({*recorded_at(facts, stand)["group"]} - groups for stand in stands)
+    everybody = {*facts.case.ranks_seen} <= here | {*lost} and len(stands) == len(lost) == len(calls)
+    return tuple(lost) if only_gloo and still and of_others and everybody and not {*lost} & here else ()
+
+
 def of_one_kind(facts: Facts, calls: Sequence[Pending]) -> bool:
-    """Calls from one line on groups that share no rank: the groups of one kind, and nobody is in two of them."""
+    """Calls from one line on groups that share no rank: the groups of one kind, and nobody is in two of them. Where the
+    records have no lines, what the groups are called tells."""
     rows = [pending_row(facts, call) for call in calls]
     sites = {row["site"] if row else None for row in rows}
+    families = {facts.membership.families.get(call.group) for call in calls}
     ranks = [rank for call in calls for rank in call.waiting]
-    return len(sites) == 1 and None not in sites and len(ranks) == len({*ranks})
+    alike = len(families) == 1 if sites == {None} else len(sites) == 1
+    return alike and len(ranks) == len({*ranks})
 
 
 def _may_be_recorded(facts: Facts, calls: Sequence[Pending], those: Sequence[int]) -> bool:

@@ -84,7 +84,7 @@ def is_elsewhere(facts: Facts, call: Pending, rank: int) -> bool:
     stand = facts.hosts.get(rank)
     if stand is None or stand.died or stand.moving or _further_on(facts, call, rank):
         return False
-    there = _recorded_at(facts, stand)
+    there = recorded_at(facts, stand)
     if not there.height and _is_nobodys(facts, call, stand):
         return not _seen_before(facts, call, stand)
     ops = {kind_of(stand)} - {facts.call_table.terms[number].op for number in _terms_of(facts, call)}
@@ -129,7 +129,7 @@ def _seen_before(facts: Facts, call: Pending, stand: Stand) -> bool:
 def _request(facts: Facts, call: Pending, stand: Stand, alone: bool) -> Request | None:
     """What it asks for; None where its call may be one of another group, or one that others are past already. `alone`:
     all others wait, and whichever call it is in lacks them."""
-    there = _recorded_at(facts, stand)
+    there = recorded_at(facts, stand)
     if there.height and set(there["group"].to_list()) != {call.group}:
         return None
     if not there.height and not alone and of_several_groups(facts):
@@ -144,7 +144,7 @@ def of_several_groups(facts: Facts) -> bool:
     return bool(facts.code.makes_groups) or facts.case.groups.height > 1
 
 
-def _recorded_at(facts: Facts, stand: Stand) -> pl.DataFrame:
+def recorded_at(facts: Facts, stand: Stand) -> pl.DataFrame:
     """The calls that other ranks made at the line on which it stands, wherever the program lies on their hosts."""
     at, frames = stand.location, facts.case.frames
     lines = frames.filter(pl.col("line") == at.line).select("frame", "file").iter_rows()
