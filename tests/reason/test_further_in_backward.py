@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
-from msgspec.structs import replace
+from support.reason.autograd import of_autograd
 from support.reason.building import WORLD, Call, Job, Step, case_of
-from support.reason.witnesses import C10D, TORCH, Witnesses, blamed, suspected
+from support.reason.witnesses import C10D, Witnesses, blamed, suspected
 
-from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.reason import diagnose
 
@@ -54,27 +52,6 @@ def _backward(rank: int, layers: list[Rows]) -> list[Step]:
     return steps
 
 
-def _of_autograd(case: Case) -> Case:
-    """The calls of the backward pass have the frames that autograd gives them."""
-    backward = pl.col("line") == 21
-    apply = case.frames.height
-    own = case.frames.filter(backward)["frame"].implode()
-    torch = pl.DataFrame(
-        [{"frame": apply, "function": "apply", "file": f"{TORCH}/autograd/function.py", "line": 325, "is_torch": True}],
-        schema=case.frames.schema,
-    )  # fmt: skip
-    frames = case.frames.with_columns(
-        pl.when(backward).then(pl.lit("backward")).otherwise("function").alias("function")
-    )
-    stacks = case.stacks.with_columns(
-        pl.when(pl.col("site").is_in(own))
-        .then(pl.concat_list("frames", pl.lit(apply, pl.UInt32)))
-        .otherwise("frames")
-        .alias("frames")
-    )
-    return replace(case, frames=pl.concat([frames, torch]), stacks=stacks)
-
-
 def passes(
     last: list[Rows], goes_on: dict[int, int], before: int = 2, stacks: bool = False, autograd: bool = True
 ) -> Verdict:
@@ -89,7 +66,7 @@ def passes(
         programs[rank] = [*usual, *_forward(rank, last), *_backward(rank, left)]
     stalled = frozenset({(WORLD, before * 10 + 7)})
     case = case_of(Job({WORLD: RANKS}, programs, backend="gloo", stalled=stalled))
-    witnesses = Witnesses(_of_autograd(case) if autograd else case)
+    witnesses = Witnesses(of_autograd(case, BACKWARD) if autograd else case)
     for rank in RANKS if stacks else []:
         gives, takes = at[rank][rank], [row[rank] for row in at[rank]]
         asked = f"all_to_all_single: input_split_sizes={gives}\nall_to_all_single: output_split_sizes={takes}"

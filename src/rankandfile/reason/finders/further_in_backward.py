@@ -10,7 +10,7 @@ from rankandfile.model.diagnosis import Alternative, Divergence
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.exchanges.split_pairs import Pairs, disagreeing
-from rankandfile.reason.calls.exchanges.undone import Further, further_in_backward, in_backward
+from rankandfile.reason.calls.exchanges.undone import Further, further_in_backward, made_in_backward
 from rankandfile.reason.document import cited, cohort, diverged, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -65,7 +65,7 @@ def _other_numbers() -> Alternative:
 @finder(precedence=51)
 def perhaps_of_two_layers(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end) if wait_end.kind in ("joined", "behind") else None
-    if call is None or not all(_in_backward(facts, call, rank) for rank in call.waiting):
+    if call is None or not made_in_backward(facts, call):
         return None
     found = disagreeing(facts, call)
     if found is None or found.told_at is not None or len(found.pairs) < 2 or found.slot != call.slot:
@@ -95,15 +95,6 @@ def perhaps_of_two_layers(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         alternatives=(_other_numbers(),),
         instead_of="split_mismatch",
     )
-
-
-def _in_backward(facts: Facts, call: Pending, rank: int) -> bool:
-    """By the frames of its record, or those of its stack where dumps keep none."""
-    row, stand = lookup.call_at(facts, rank, call.group, call.slot or 0), facts.hosts.get(rank)
-    seen = row["stack"] if row is not None else None
-    if seen is None and stand is not None and not stand.died:
-        seen = stand.stack
-    return seen is not None and bool(in_backward(facts.case, [seen]))
 
 
 def _alone_elsewhere(found: Pairs) -> int | None:

@@ -19,7 +19,9 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import heuristic
+from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.waits.graph import Pending
 
 _FURTHEST = 512
 _AUTOGRAD = "torch/autograd/function.py"
@@ -115,6 +117,20 @@ def _undoings(facts: Facts, group: int, slot: int) -> list[_Undoing]:
             offsets = frozenset(last - made for made, sizes in forward[rank] if sizes == (taken, given))
             found.append(_Undoing(rank, row["slot"], nth[rank], last, offsets))
     return found
+
+
+def made_in_backward(facts: Facts, call: Pending) -> bool:
+    """All who wait in it do so in a backward pass: by the frames of their records, or their stacks where dumps keep
+    none."""
+    seen = [_stack(facts, call, rank) for rank in call.waiting]
+    return None not in seen and set(seen) <= in_backward(facts.case, [one for one in seen if one is not None])
+
+
+def _stack(facts: Facts, call: Pending, rank: int) -> int | None:
+    row, stand = lookup.call_at(facts, rank, call.group, call.slot or 0), facts.hosts.get(rank)
+    if row is not None and row["stack"] is not None:
+        return int(row["stack"])
+    return stand.stack if stand is not None and not stand.died else None
 
 
 def in_backward(case: Case, stacks: Iterable[int]) -> set[int]:
