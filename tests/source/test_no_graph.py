@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from support.source.toy_runs import case_of, diagnosis_of, locate, place, play, tree, verdict_of
+from msgspec.structs import replace
+from support.source.toy_runs import (
+    case_of,
+    cohort,
+    diagnosis_of,
+    locate,
+    place,
+    play,
+    tree,
+    verdict_of,
+)
 
-from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.diagnosis import Divergence, Verdict
 
 PROGRAM = """
 import torch
@@ -108,3 +118,16 @@ def test_a_way_on_which_the_forward_pass_would_have_lacked_calls_as_well_is_not_
     verdict = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree(run.files)).verdicts[0]
     assert "backward pass" not in verdict.sentence
     assert verdict.location is None or verdict.location.condition != "if rows.shape[0] == 0:"
+
+
+def test_where_its_backward_pass_is_in_the_call_of_another_layer_the_same_test_is_the_line() -> None:
+    inside = "if rows.shape[0] == 0:  # <-\n    return rows.new_zeros(0)"
+    run = play(3, train=PROGRAM.format(inside=_indented(inside), after="pass"))
+    at = next(n for n, (a, b) in enumerate(zip(run.calls[0], run.calls[1], strict=False)) if a != b)
+    run.calls[1].insert(at, run.calls[0][at])
+    both = [cohort([0, 2], 0, run.calls[0], at), cohort([1], 1, run.calls[1], at)]
+    parted = Divergence(group="0", seq=at + 1, kind="argument", cohorts=both)
+    asked = replace(verdict_of(run, 1), divergence=parted)
+    verdict = locate(case_of(run), diagnosis_of(asked), tree(run.files)).verdicts[0]
+    assert place(verdict.location) == run.marked
+    assert "is made in a backward pass" in verdict.sentence

@@ -74,7 +74,7 @@ def disagreeing(facts: Facts, call: Pending) -> Pairs | None:
     members = facts.membership.members[call.group]
     recorded = _recorded(facts, call, members)
     splits = recorded or {
-        rank: found for rank in call.waiting if (found := _splits(facts, call, rank, len(members)))
+        rank: found for rank in call.waiting if (found := splits_of(facts, call, rank, len(members)))
     }
     pairs = [
         Pair(a, b, splits[a][0][members.index(b)], splits[b][1][members.index(a)])
@@ -115,7 +115,7 @@ def _recorded(
     return splits if count > 1 and whole and splits.keys() >= set(members) else {}
 
 
-def _splits(
+def splits_of(
     facts: Facts, call: Pending, rank: int, size: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """What it gives to and expects of each member, if its stack is of this very call."""

@@ -59,6 +59,14 @@ def no_graph(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     return None
 
 
+def layer_without_graph(search: Search, divergence: CodeDivergence) -> FoundLine | None:
+    """The same where both are in the backward of one function, and the culprit's is that of another layer: it has gone
+    by the layer of the others."""
+    side = divergence.normal
+    runs = _run_by_autograd(search, side.path) if side.call is not None else None
+    return _given_up_upstream(search, divergence, side, runs) if runs is not None else None
+
+
 def _run_by_autograd(search: Search, path: CallPath) -> Function | None:
     """The function on the path that a backward pass calls by itself."""
     for place in map(search.places.find, path):

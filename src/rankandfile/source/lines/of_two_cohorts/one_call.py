@@ -12,6 +12,7 @@ from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import innermost
 
 from .kept_answers.nothing_new import never_told
+from .no_graph import layer_without_graph
 from .renewed import renewed
 
 _RECEIVES = {"recv", "irecv", "recv_object_list"}
@@ -34,6 +35,9 @@ def together(search: Search, verdict: Verdict) -> FoundLine | None:
 
 def argument(search: Search, verdict: Verdict, divergence: CodeDivergence) -> FoundLine | None:
     """The line that gave one side another argument, in a call that both made from one place."""
+    if verdict.cause == "skipped_collective":
+        # Not a wrong argument: that of another layer, as what lies between was left out.
+        return layer_without_graph(search, divergence)
     anew = renewed(search, divergence, verdict.cause) if verdict.cause == "split_mismatch" else None
     if anew is not None:
         return anew
