@@ -51,6 +51,7 @@ or calls, of the kind `none`."""
 _FOLDERS = (
     "rankandfile.reason.causes",
     "rankandfile.reason.finders",
+    "rankandfile.reason.finders.in_exchanges",
     "rankandfile.reason.finders.in_transfers",
     "rankandfile.reason.finders.whole_job",
 )

@@ -34,7 +34,7 @@ class _Left(NamedTuple):
     """Of whom each had made as many calls in a group of that family."""
 
 
-@finder(precedence=285)
+@finder(precedence=286)
 @heuristic(
     "left mates waiting", "who came to a call of many without the one of its own group has left that out"
 )

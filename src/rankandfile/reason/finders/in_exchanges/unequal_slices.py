@@ -7,12 +7,11 @@ from rankandfile.reason.calls.exchanges.equal_slices import has_another_amount
 from rankandfile.reason.document import cited
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
+from rankandfile.reason.finders.another_amount import other_amounts
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import first_pending
 from rankandfile.reason.words import ranks_words, upper, verb
-
-from .another_amount import other_amounts
 
 
 @finder(precedence=49)

@@ -1,0 +1,1 @@
+"""Exchanges whose amounts disagree, or that are of different layers of a backward pass."""
