@@ -53,7 +53,12 @@ def _backward(rank: int, layers: list[Rows]) -> list[Step]:
 
 
 def passes(
-    last: list[Rows], goes_on: dict[int, int], before: int = 2, stacks: bool = False, autograd: bool = True
+    last: list[Rows],
+    goes_on: dict[int, int],
+    before: int = 2,
+    stacks: bool = False,
+    autograd: bool = True,
+    ring: int | None = None,
 ) -> Verdict:
     """`before`: passes that ended. `goes_on`: rank -> the layer that its last backward pass begins with, counted from
     the end. `stacks`: they show what each sends and expects there. `autograd`: and that it is a backward pass."""
@@ -65,7 +70,7 @@ def passes(
         at[rank] = left[-1]
         programs[rank] = [*usual, *_forward(rank, last), *_backward(rank, left)]
     stalled = frozenset({(WORLD, before * 10 + 7)})
-    case = case_of(Job({WORLD: RANKS}, programs, backend="gloo", stalled=stalled))
+    case = case_of(Job({WORLD: RANKS}, programs, backend="gloo", stalled=stalled), ring=ring)
     witnesses = Witnesses(of_autograd(case, BACKWARD) if autograd else case)
     for rank in RANKS if stacks else []:
         gives, takes = at[rank][rank], [row[rank] for row in at[rank]]
@@ -88,6 +93,11 @@ def test_who_undoes_an_earlier_exchange_than_the_others_left_calls_out() -> None
             "its call undoes exchange 23 of the group, where ranks 0 and 2 undo exchange 26"
             in verdict.sentence
         )
+
+
+def test_of_a_pass_that_rings_have_lost_in_part_nothing_is_learned() -> None:
+    for kept, named in ((7 + 8, []), (7 + 10 + 5, [1])):
+        assert blamed(passes(NOTHING_FOR_ONE, {1: 1}, before=4, ring=kept)) == named
 
 
 def test_several_may_have_left_them_out() -> None:

@@ -19,11 +19,11 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import heuristic
-from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.waits.graph import Pending
 
 _FURTHEST = 512
+_MOST_CALLS = 100_000
 _AUTOGRAD = "torch/autograd/function.py"
 _BACKWARD = ("backward", "vjp")
 
@@ -93,26 +93,31 @@ def _usual(made: Iterable[_Undoing]) -> dict[int, frozenset[int]]:
 
 
 def _undoings(facts: Facts, group: int, slot: int) -> list[_Undoing]:
-    ops = [i for i, terms in enumerate(facts.call_table.terms) if terms.op == "all_to_all"]
+    furthest = min(_FURTHEST, _MOST_CALLS // len(facts.membership.members[group]))
     calls = facts.call_table.of_group(group).filter(
-        pl.col("slot").is_between(slot - _FURTHEST, slot) & pl.col("terms").is_in(ops)
+        pl.col("slot").is_between(slot - furthest, slot) & pl.col("terms").is_in(_all_to_alls(facts))
     )
     inside = in_backward(facts.case, calls["stack"].drop_nulls().unique().to_list())
+    if not set(calls.filter(pl.col("slot") == slot)["stack"].to_list()) & inside:
+        return []
     found: list[_Undoing] = []
     forward: dict[int, list[tuple[int, object]]] = defaultdict(list)
     nth: dict[int, int] = defaultdict(int)
+    whole: dict[int, bool] = {}
     rows = calls.join(facts.case.shapes, on="shape").sort("rank", "slot")
     for row in rows.iter_rows(named=True):
         rank = row["rank"]
         given = (row["in_sizes"], row["in_dtypes"])
         taken = (row["out_sizes"], row["out_dtypes"])
+        # The pass that what is kept begins with may lack its first exchanges.
+        whole.setdefault(rank, row["slot"] == 1)
         if row["stack"] not in inside:
             if nth[rank]:
-                forward[rank], nth[rank] = [], 0
+                forward[rank], nth[rank], whole[rank] = [], 0, True
             forward[rank].append((row["slot"], (given, taken)))
             continue
         nth[rank] += 1
-        if forward[rank]:
+        if forward[rank] and whole[rank]:
             last = forward[rank][-1][0]
             offsets = frozenset(last - made for made, sizes in forward[rank] if sizes == (taken, given))
             found.append(_Undoing(rank, row["slot"], nth[rank], last, offsets))
@@ -120,23 +125,32 @@ def _undoings(facts: Facts, group: int, slot: int) -> list[_Undoing]:
 
 
 def made_in_backward(facts: Facts, call: Pending) -> bool:
-    """All who wait in it do so in a backward pass: by the frames of their records, or their stacks where dumps keep
-    none."""
-    seen = [_stack(facts, call, rank) for rank in call.waiting]
-    return None not in seen and set(seen) <= in_backward(facts.case, [one for one in seen if one is not None])
+    """An all_to_all, and all who wait in it do so in a backward pass: by the frames of their records, or their stacks
+    where dumps keep none."""
+    if call.slot is None:
+        return False
+    made = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)
+    if not made.height or set(made["terms"].to_list()) - set(_all_to_alls(facts)):
+        return False
+    recorded = dict(made.select("rank", "stack").iter_rows())
+    seen = {_stack(facts, rank) if recorded.get(rank) is None else recorded[rank] for rank in call.waiting}
+    return None not in seen and seen <= in_backward(facts.case, seen)
 
 
-def _stack(facts: Facts, call: Pending, rank: int) -> int | None:
-    row, stand = lookup.call_at(facts, rank, call.group, call.slot or 0), facts.hosts.get(rank)
-    if row is not None and row["stack"] is not None:
-        return int(row["stack"])
+def _stack(facts: Facts, rank: int) -> int | None:
+    stand = facts.hosts.get(rank)
     return stand.stack if stand is not None and not stand.died else None
 
 
-def in_backward(case: Case, stacks: Iterable[int]) -> set[int]:
+def _all_to_alls(facts: Facts) -> list[int]:
+    return [number for number, terms in enumerate(facts.call_table.terms) if terms.op == "all_to_all"]
+
+
+def in_backward(case: Case, stacks: Iterable[int | None]) -> set[int]:
     """Those of the stacks that are of the backward pass of an autograd function."""
     wanted = case.stacks.filter(pl.col("stack").is_in(list(stacks)))
-    frames = {row["frame"]: row for row in case.frames.iter_rows(named=True)}
+    among = wanted.select(pl.col("frames").explode().alias("frame")).unique()
+    frames = {row["frame"]: row for row in case.frames.join(among, on="frame").iter_rows(named=True)}
     return {
         stack
         for stack, within in wanted.select("stack", "frames").iter_rows()
