@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from rankandfile.model.diagnosis import Divergence, Verdict
+from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reason import UNKNOWN
 from rankandfile.source.dependence.syntax import of_a_dictionary
 from rankandfile.source.dependence.value import ORDERS
 from rankandfile.source.lines.arguments import Origin, given
+from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
@@ -24,7 +27,7 @@ from .barred import barred
 from .decided import decided
 from .groups_in_order import made_in_order
 from .inside_framework import inside_framework
-from .items_behind import loops_behind
+from .items_behind import least_behind, loops_behind
 from .one_call import argument, of_those_inside, together
 from .others_missing import leaves_some_unexplained
 from .plain_sight import filled_elsewhere, in_plain_sight
@@ -125,7 +128,11 @@ def _ordered(search: Search, same: CodeDivergence, of: Divergence | None = None)
     # In a circle they are in calls of several groups: what chose the group says more than what is done in each.
     of_groups = of is not None and of.kind == "cycle"
     ordered = (
-        ((_of_chosen_items(search, same) or _as_put_in(search, same)) if of_groups else None)
+        (
+            (_of_chosen_items(search, same) or _as_put_in(search, same) or _least(search, same))
+            if of_groups
+            else None
+        )
         or loop_order(search.places, path)
         or loop_order(search.places, way_before(search, path))
         or _of_chosen_items(search, same)
@@ -152,16 +159,34 @@ def _as_put_in(search: Search, same: CodeDivergence) -> Origin | None:
     return None
 
 
+def _least(search: Search, same: CodeDivergence) -> Origin | None:
+    """Of a circle: where the group was chosen by which of several was the least, or the most. What each counts is
+    another question."""
+    for path, place, value in _arguments(search, same, "group_mismatch"):
+        for where, call in least_behind(search, path, place, [value]):
+            if why(search.program, where.function, call).level in ("varying", "axes"):
+                return Origin(where, call.lineno, where.module.code_at(call.lineno), UNKNOWN)
+    return None
+
+
 def _loops_that_chose(
     search: Search, same: CodeDivergence, *asked: str
 ) -> Iterator[tuple[SourcePlace, Going]]:
     """The loops by whose items the arguments were chosen that these causes are about."""
+    for path, place, value in _arguments(search, same, *asked):
+        yield from loops_behind(search, path, place, [value])
+
+
+def _arguments(
+    search: Search, same: CodeDivergence, *asked: str
+) -> Iterator[tuple[CallPath, SourcePlace, ast.expr]]:
+    """What these causes are about, in the call of both; with the way to where it is given."""
     path = same.culprit.path
     for cause in asked:
         for depth, value in given(search.places, path, cause):
             place = search.places.find(path[depth])
             if place is not None:
-                yield from loops_behind(search, path[: depth + 1], place, [value])
+                yield path[: depth + 1], place, value
 
 
 def _kept(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
