@@ -888,3 +888,4 @@ def test_which_of_several_is_the_least_tells_the_order_of_groups() -> None:
     for taken, rows in ((least, "len(name)"), ("self.waiting.pop()", own)):
         innocent = in_a_circle(play(2, train=LEAST.format(taken=taken, rows=rows)))
         assert "order of the calls" not in innocent.sentence
+        assert "The argument comes from" not in innocent.sentence, "that says nothing of an order"

@@ -107,11 +107,17 @@ def diverged(search: Search, verdict: Verdict, found: list[CodeDivergence]) -> F
     ):
         return shown
     if same is not None:
-        return argument(search, verdict, same)
+        # What is handed over says nothing of an order.
+        return None if _in_another_order(verdict) else argument(search, verdict, same)
     for divergence in found:
         if (put_in := filled_elsewhere(search, divergence)) is not None:
             return decided(search, put_in, divergence)
     return together(search, verdict)
+
+
+def _in_another_order(verdict: Verdict) -> bool:
+    of = verdict.divergence
+    return verdict.cause == "order_inversion" and of is not None and of.kind == "cycle"
 
 
 def _other_item(search: Search, best: Decision, chosen: CodeDivergence) -> FoundLine | None:
