@@ -133,7 +133,7 @@ def _parted(found: FoundLine, places: SourcePlaces) -> Clause | str:
     def words(held: Sequence[Claim]) -> str:
         seen = [one for one in held if isinstance(one, TookBranch)]
         paths = [f"{ways[one.line, one.truth]} on {one.who}" for one in seen]
-        one_way = len({one.truth for one in seen}) < 2
+        one_way = len({one.ranks for one in seen}) < 2
         return _decided(found, f" ({', '.join([*paths, *_unseen(found)])})" if paths else "", one_way)
 
     return Clause(claims=tuple(claim for _, claim in took), words=words, without=_decided(found, ""))
