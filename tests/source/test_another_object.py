@@ -235,3 +235,58 @@ def test_a_loop_whose_sizes_begin_anew_was_over_for_all(sizes: list[int]) -> Non
     else:
         # Which of the two loops was over does not show: nothing is said to be certain of it.
         assert found.confidence != "established"
+
+
+MEMO = """
+def kept(function):
+    known = {}
+
+    def asked(key):
+        if key not in known:
+            known[key] = function(key)
+        return known[key]
+
+    return asked
+"""
+
+ELSEWHERE = """
+import torch.distributed as dist
+from memo import kept
+
+
+class Model:
+    def parts(self):
+        return [0, 1, 2]
+
+
+@kept
+def weight(bucket):
+    dist.all_reduce(bucket)
+    return bucket
+
+
+def update(model):
+    for part in model.parts():
+        dist.all_reduce(part)
+
+
+def main():
+    model = Model()
+    for bucket in [[0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]][dist.get_rank()]:
+        weight(bucket)
+        update(model)
+"""
+
+
+@pytest.mark.parametrize("sizes", [[4, 5, 6, 7], [5]], ids=["of several sizes", "all of one size"])
+def test_a_loop_that_was_over_for_all_is_not_said_to_have_gone_on(sizes: list[int]) -> None:
+    """Rank 1 makes a call of its own behind the loop: that others come to the loop again is no other round of it."""
+    run = play(train=ELSEWHERE, memo=MEMO)
+    case, files = case_of(run), {"train.py": run.files["train.py"]}
+    of_update = {0: 5, 1: 6, 2: 7} if len(sizes) > 1 else dict.fromkeys(range(3), 5)
+    shape = (pl.col("record").cast(pl.Int64) - 1) % 3
+    case = structs.replace(
+        case, calls=case.calls.with_columns(shape=shape.replace_strict(of_update).cast(pl.UInt32))
+    )
+    found = locate(case, diagnosis_of(verdict_of(run, 1)), tree(files)).verdicts[0]
+    assert ("another round on ranks 0,2" in found.sentence) is (len(sizes) == 1)

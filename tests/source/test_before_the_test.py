@@ -72,6 +72,47 @@ def main():
     dist.barrier()
 """
 
+OBSERVED = """
+import torch.distributed as dist
+from monai.metrics import CumulativeAverage
+
+LIT = [[1] * 9, [1, 1, 1, 0, 1, 1, 1, 1, 1], [1] * 9]
+KINDS, LEFT = {}, []
+
+
+def kind(name):
+    def enter(function):
+        KINDS[name] = function
+        return function
+    return enter
+
+
+class Rate:
+    def __init__(self):
+        self.mean, self.observe = CumulativeAverage(), KINDS["lit"]
+
+    def told(self):
+        mean = self.mean.aggregate()
+        self.mean.reset()
+        return mean
+
+
+@kind("lit")
+def lit(rate: Rate, pane):
+    if pane:  # <-
+        rate.mean.append(pane)
+    LEFT.append(pane)
+
+
+def main():
+    rate = Rate()
+    for pane in LIT[dist.get_rank()]:
+        rate.observe(rate, pane)
+        dist.all_reduce(pane)
+        rate.told()
+    dist.barrier()
+"""
+
 QUEUE = """
 class Queue:
     def __init__(self, left):
@@ -309,6 +350,7 @@ def main():
 PROGRAMS = {
     "a count that lags": ({"scaler": SCALER, "train": COPIES}, "skipped_collective"),
     "a metric that was not updated": ({"train": METRIC}, ""),
+    "a mean to which nothing was appended": ({"train": OBSERVED}, "skipped_collective"),
     "a listener that was told": ({"work": QUEUE, "train": LISTENS}, ""),
     "a cache that misses": ({"train": PLANS}, ""),
     "a cache of the program, asked whether it lacks": (
@@ -342,6 +384,14 @@ def test_of_who_added_otherwise_to_a_metric_the_few_are_named(world: int, named:
     found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     assert place(found.location) == run.marked
     assert [one.rank for one in found.culprits] == named
+
+
+def test_of_two_tests_of_which_nothing_is_known_none_is_said_to_have_decided_what_a_mean_was_given() -> None:
+    text = OBSERVED.replace(
+        "        rate.mean.append(pane)", "        if pane:\n            rate.mean.append(pane)"
+    )
+    verdict = located(play(train=text), culprit=1)
+    assert "something to tell" not in verdict.sentence and verdict.location is None
 
 
 def test_where_the_ranks_parted_is_told_too() -> None:

@@ -846,3 +846,46 @@ def test_who_caught_an_exception_and_tries_the_same_again_makes_calls_more(
     run = play(train=TRIED_ONCE_MORE.format(body=body, after=after))
     verdict = located(run, culprit=1)
     assert (place(verdict.location), verdict.cause) == (run.marked, cause), verdict.sentence
+
+
+LEAST = """
+import heapq
+import torch.distributed as dist
+
+ROWS = [{{"users": 3, "items": 1}}, {{"users": 1, "items": 3}}]
+
+
+class Courier:
+    def __init__(self):
+        self.waiting = []
+
+    def add(self, name, rows):
+        heapq.heappush(self.waiting, (-rows, name))
+
+    def deliver(self):
+        while self.waiting:
+            parcel = {taken}  # <-
+            self.exchange(parcel)
+
+    def exchange(self, parcel):
+        values = list(parcel)
+        dist.all_reduce(values, group=parcel[1])
+
+
+def main():
+    courier = Courier()
+    for n in range(3):
+        for name in ("users", "items"):
+            courier.add(name, {rows})
+        courier.deliver()
+"""
+
+
+def test_which_of_several_is_the_least_tells_the_order_of_groups() -> None:
+    least, own = "heapq.heappop(self.waiting)", "ROWS[dist.get_rank()][name]"
+    told = in_a_circle(play(2, train=LEAST.format(taken=least, rows=own)))
+    assert "The order of the calls comes from `parcel = heapq.heappop(self.waiting)`" in told.sentence
+    for taken, rows in ((least, "len(name)"), ("self.waiting.pop()", own)):
+        innocent = in_a_circle(play(2, train=LEAST.format(taken=taken, rows=rows)))
+        assert "order of the calls" not in innocent.sentence
+        assert "The argument comes from" not in innocent.sentence, "that says nothing of an order"

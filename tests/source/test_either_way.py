@@ -29,8 +29,17 @@ PROGRAM = """
 """
 
 
-def ways(test: str, inside: str = "n += 1", after: str = "own = 0") -> dict[str, bool]:
-    run = play(2, train=PROGRAM.format(test=test, inside=inside, after=after))
+KEPT = """try:
+            dist.all_gather({given})
+        except OSError:
+            return"""
+
+
+def ways(
+    test: str, inside: str = "n += 1", after: str = "own = 0", call: str = "dist.all_gather(n)"
+) -> dict[str, bool]:
+    program = PROGRAM.replace("dist.all_gather(n)", call, 1)
+    run = play(2, train=program.format(test=test, inside=inside, after=after))
     claims = [claim for claim in located(run, 0).claims if isinstance(claim, TookBranch)]
     return {claim.ranks: claim.truth for claim in claims}
 
@@ -41,6 +50,16 @@ def test_a_call_that_cannot_be_left_out_behind_the_test_shows_both_ways() -> Non
 
 def test_a_call_that_may_be_left_out_in_silence_shows_one() -> None:
     assert ways("if own > 0:", "if n % EVERY:\n            return") == {"1": True}
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [("n", {"0": False, "1": True}), ("os.fspath(str(n))", {"1": True})]
+)
+def test_who_may_have_been_thrown_out_before_the_call_may_have_gone_that_way(
+    given: str, shown: dict[str, bool]
+) -> None:
+    """A plain collective has been made when it raises; what it is given may raise before."""
+    assert ways("if own > 0:", call=KEPT.format(given=given)) == shown
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,11 @@ def _torch(rank: int, world: int, made: list[tuple[str, Frames]]) -> dict[str, t
     data.DataLoader = lambda dataset: list(dataset)  # type: ignore[attr-defined]
     metrics = types.ModuleType("torchmetrics")
     metrics.MeanMetric = _metric(dist)  # type: ignore[attr-defined]
-    return {"torch": torch, "torch.distributed": dist, "torch.utils.data": data, "torchmetrics": metrics}
+    monai, means = types.ModuleType("monai"), types.ModuleType("monai.metrics")
+    monai.metrics = means  # type: ignore[attr-defined]
+    means.CumulativeAverage = _average(dist)  # type: ignore[attr-defined]
+    return {"torch": torch, "torch.distributed": dist, "torch.utils.data": data, "torchmetrics": metrics,
+            "monai": monai, "monai.metrics": means}  # fmt: skip
 
 
 class Tensor:
@@ -172,6 +176,26 @@ def _metric(dist: Any) -> type:
         kept: float | None = None
 
     return MeanMetric
+
+
+def _average(dist: Any) -> type:
+    """A mean as MONAI has them: it asks nobody where nothing was appended."""
+
+    class CumulativeAverage:
+        given = False
+
+        def append(self, value: float, count: int = 1) -> None:
+            self.given = True
+
+        def reset(self) -> None:
+            self.given = False
+
+        def aggregate(self) -> float:
+            if self.given:
+                dist.all_reduce(1.0)
+            return 0.0
+
+    return CumulativeAverage
 
 
 def _frames() -> Frames:

@@ -25,6 +25,7 @@ A call was skipped or added, or another one made, or a rank left early, so the e
 | ranks wait in a circle, and the order of their calls is each rank's own | order_inversion |
 | sizes, types or splits did not match in a call whose order among others is each rank's own | order_inversion |
 | a decorator ran the function once more | extra_collective |
+| a function that keeps its answers ran for what was new to it alone | extra_collective |
 | it made a call in an arm that goes on to where the others are, by its own data | extra_collective |
 | the others made a call in such an arm, or a guard clause turned it back | skipped_collective |
 | a loop over things under keys, or over what the object keeps so, had one more, or less | extra_, skipped_collective |
@@ -264,6 +265,8 @@ def _shown(cause: str, found: FoundLine) -> str | None:
         return None if _FIRST.off else "order_inversion"
     if found.kind == "again":
         return None if _AGAIN.off else "extra_collective"
+    if found.kind == "kept":
+        return "extra_collective" if found.singled == found.divergence.culprit.members else None
     if found.kind == "keyed":
         return _of_things(found)
     if found.kind in _WITHIN:

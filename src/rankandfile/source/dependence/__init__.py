@@ -26,6 +26,7 @@ __all__ = [
     "ask_in_depth",
     "axes_of",
     "objects_of",
+    "only_told_upon",
     "why",
     "why_counted",
     "why_held",
@@ -76,6 +77,15 @@ def why_counted(program: Program, counter: ast.Attribute, owner: str) -> Reason:
         return reason_of(counted.how_often(_evaluator(program), counter, owner, methods))
     except RecursionError:
         return UNKNOWN
+
+
+def only_told_upon(program: Program, counter: ast.Attribute, owner: str) -> tuple[Function, Condition] | None:
+    """The one test that decides whether any object of this class is told anything; None where there are several."""
+    methods = TABLE.counts.get(f"{owner}.{counter.attr}", ())
+    try:
+        return counted.only_choice(_evaluator(program), owner, methods)
+    except RecursionError:
+        return None
 
 
 def why_kind(program: Program, function: Function, e: ast.expr) -> Reason:

@@ -34,6 +34,8 @@ _FURTHEST = 3
 _MOST_PLACES = 32
 _ITSELF = 2
 """Steps of a test of the rank itself."""
+_OF_LISTS = ("append", "extend")
+"""A list has these, too: whatever nothing is known of may be one."""
 NO_CHOICE = ("for", "while", "comprehension", "call")
 
 
@@ -83,36 +85,57 @@ def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ..
     """What an object of a library counts: by all that decides whether one of these methods is called, on whatever may
     be such an object, or of a class that derives from it."""
     found: list[Value] = []
+    for site in _told(ev, kind, methods):
+        found.extend(which_one(ev, site, text(e)))
+        file = site.function.module.path
+        for condition, outer in _upon(ev, site):
+            value = control.of_condition(ev, condition, outer)
+            # Further away from the rank's number it is what the rank has met that is counted.
+            value = value if len(value.chain) <= _ITSELF else value.of_data()
+            where = outer.function.module.path
+            words = (
+                f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "
+                f"({where}:{condition.line})"
+            )
+            link = Link(where, condition.line, text(e), words, condition.text)
+            found.append(value.by(link) if value.differs else value)
+    return join(found) if found else UNKNOWN
+
+
+def only_choice(ev: Evaluator, kind: str, methods: tuple[str, ...]) -> tuple[Function, Condition] | None:
+    """The one test that decides whether any of these methods is called, but for what is equal on all ranks."""
+    found = {
+        condition.node: (outer.function, condition)
+        for site in _told(ev, kind, methods)
+        for condition, outer in _upon(ev, site)
+        if control.of_condition(ev, condition, outer).level != "uniform"
+    }
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _told(ev: Evaluator, kind: str, methods: tuple[str, ...]) -> Iterator[Site]:
+    """Where one of the methods is called on what may be such an object."""
     for name in methods:
         for site in islice(ev.index.calls(name), _MOST_PLACES):
-            frame = Frame(site.function)
-            called = site.call.func
+            called, frame = site.call.func, Frame(site.function)
             if not isinstance(called, ast.Attribute):
                 continue
-            file = site.function.module.path
-            if ev.objects.classes(called.value, frame) and kind not in ev.objects.externals(
-                called.value, frame
-            ):
-                continue
-            found.extend(which_one(ev, site, text(e)))
-            graph = reaching(site.function).graph
-            here = set(reaching(site.function).nodes(site.node))
-            inside = between_nodes(
-                site.function, here, own_ends(site.function, ev.index.tried(site.function)), [graph.entry]
-            )
-            chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
-            for condition, outer in islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES):
-                value = control.of_condition(ev, condition, outer)
-                # Further away from the rank's number it is what the rank has met that is counted.
-                value = value if len(value.chain) <= _ITSELF else value.of_data()
-                where = outer.function.module.path
-                words = (
-                    f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "
-                    f"({where}:{condition.line})"
-                )
-                link = Link(where, condition.line, text(e), words, condition.text)
-                found.append(value.by(link) if value.differs else value)
-    return join(found) if found else UNKNOWN
+            known = name in _OF_LISTS or any(ev.objects.classes(called.value, frame))
+            if not known or kind in ev.objects.externals(called.value, frame):
+                yield site
+
+
+def _upon(ev: Evaluator, site: Site) -> Iterator[tuple[Condition, Frame]]:
+    """The decisions that lead to the call, its function's own first."""
+    frame, graph = Frame(site.function), reaching(site.function).graph
+    inside = between_nodes(
+        site.function,
+        set(reaching(site.function).nodes(site.node)),
+        own_ends(site.function, ev.index.tried(site.function)),
+        [graph.entry],
+    )
+    chosen = [(c, frame) for c in inside if c.kind not in NO_CHOICE]
+    yield from islice((*chosen, *on_the_way(ev, frame)), _MOST_PLACES)
 
 
 def which_one(ev: Evaluator, site: Site, name: str) -> Iterator[Value]:

@@ -15,6 +15,7 @@ from rankandfile.source.program.names import resolve
 
 from .build import graph_of
 from .condition import Condition, Exit, Kind, Point, written
+from .generators import runs_as_asked
 from .graph import RAISED, Decision, Graph, Node
 from .reach import HERE, THERE, Signatures, between, differ, normal, signatures
 
@@ -79,6 +80,9 @@ def _calls(function: Function, graph: Graph, place: Point) -> set[Node]:
     """The calls at a line of something with this name; an object that is called has none, and is named by no function
     or class."""
     named = graph.calls(place.line, place.call) if place.call else set()
+    if named and all(runs_as_asked(function, node.what) for node in named):
+        # What it makes runs whenever the loop asks for an item: the loop's own step.
+        return set()
     if named or place.call not in _OF_AN_OBJECT:
         return named
     calls = [(node, node.what.func) for node in graph.on(place.line) if isinstance(node.what, ast.Call)]

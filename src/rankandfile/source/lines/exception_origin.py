@@ -103,6 +103,12 @@ def _tries(place: SourcePlace) -> list[ast.Try]:
     ]
 
 
+def handlers_around(place: SourcePlace) -> list[ast.ExceptHandler]:
+    """Of the `try` statements whose body the line is in, the innermost first, those that keep what is raised."""
+    around = sorted(_tries(place), key=lambda node: -node.body[0].lineno)
+    return [handler for node in around for handler in node.handlers if not raises_on(handler)]
+
+
 def raises_on(handler: ast.ExceptHandler) -> bool:
     """It only looks at the exception and raises: the program does not go on from there."""
     return isinstance(handler.body[-1], ast.Raise)

@@ -133,7 +133,8 @@ def _parted(found: FoundLine, places: SourcePlaces) -> Clause | str:
     def words(held: Sequence[Claim]) -> str:
         seen = [one for one in held if isinstance(one, TookBranch)]
         paths = [f"{ways[one.line, one.truth]} on {one.who}" for one in seen]
-        return _decided(found, f" ({', '.join([*paths, *_unseen(found)])})" if paths else "")
+        one_way = len({one.ranks for one in seen}) < 2
+        return _decided(found, f" ({', '.join([*paths, *_unseen(found)])})" if paths else "", one_way)
 
     return Clause(claims=tuple(claim for _, claim in took), words=words, without=_decided(found, ""))
 
@@ -149,7 +150,8 @@ def _unseen(found: FoundLine) -> list[str]:
     return [f"nothing shows that {_those(side, able)} came to it"]
 
 
-def _decided(found: FoundLine, ways: str | None = None) -> str:
+def _decided(found: FoundLine, ways: str | None = None, one_way: bool = False) -> str:
+    """`one_way`: of one side nothing shows which way it took."""
     assert found.decision is not None and found.divergence is not None
     decision, divergence = found.decision, found.divergence
     condition = decision.condition
@@ -159,8 +161,8 @@ def _decided(found: FoundLine, ways: str | None = None) -> str:
     place = f"at {found.at}, in {found.place.function.name}, by {decides}"
     one, other = _those(divergence.normal, decision.normal), _those(divergence.culprit, decision.culprit)
     paths = f" ({theirs} on {other}, {ours} on {one})" if ways is None else ways
-    # Nobody saw the one side come to it, and nothing shows that the test can differ.
-    supposed = decision.branching.guessed and decision.reason.level == "unknown"
+    # Nothing shows that the test can differ, nor that the one side came to it, or which way it took there.
+    supposed = decision.reason.level == "unknown" and (decision.branching.guessed or one_way)
     if not divergence.settled:
         went = "may have gone" if supposed else "went"
         return f"{_upper(one)} and {other} {went} different ways {place}{paths}."

@@ -14,6 +14,8 @@ TABLE = Table(
         "monai.utils.evenly_divisible_all_gather": "all_gather over all ranks",
         "monai.utils.string_list_all_gather": "all_gather over all ranks",
     },
+    anew={f"{_M}.aggregate": "appended"},
+    counts={f"{_M}.appended": ("append", "extend")},
     families={"monai.metrics": _M},
     internals={"evenly_divisible_all_gather": _WORDS},
 )

@@ -5,20 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from rankandfile.model.diagnosis import Divergence, Verdict
-from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reason import UNKNOWN
 from rankandfile.source.dependence.syntax import of_a_dictionary
 from rankandfile.source.dependence.value import ORDERS
-from rankandfile.source.dependence.written.changed import changed_inside
-from rankandfile.source.lines.arguments import Origin, called_name, given
+from rankandfile.source.lines.arguments import Origin, given
+from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.decision import MOST_SUPPOSED, Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
-from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
-from rankandfile.source.lines.from_logs.told_by_log import kept_by_manager
+from rankandfile.source.lines.from_logs.thrown_out import thrown_out
 from rankandfile.source.lines.loop_order import Going, goes_by_items, in_order, loop_order
 from rankandfile.source.lines.threads.handed_on import way_before
 from rankandfile.source.program.places import SourcePlace
@@ -28,12 +25,12 @@ from .again.run_again import run_again
 from .another_callee import another_callee
 from .barred import barred
 from .decided import decided
-from .filled_collection import attributes, filling_methods
 from .groups_in_order import made_in_order
 from .inside_framework import inside_framework
-from .items_behind import loops_behind
+from .items_behind import least_behind, loops_behind
 from .one_call import argument, of_those_inside, together
 from .others_missing import leaves_some_unexplained
+from .plain_sight import filled_elsewhere, in_plain_sight
 from .two_ways import branchings_of, sides_of
 from .without_a_test import without_a_test
 
@@ -95,24 +92,32 @@ def diverged(search: Search, verdict: Verdict, found: list[CodeDivergence]) -> F
         # Nor does anything show that the others came to a wrapper's test.
         alone = barred(search, chosen) if best.branching.guessed else None
         return again or alone or _other_item(search, best, chosen) or decided(search, best, chosen)
+    if (thrown := thrown_out(search, found)) is not None:
+        return thrown
     for divergence in found:
         # A line that shows why ranks differ comes before a condition of which nothing is known.
         shown = without_a_test(search, divergence)
         if shown is not None and (best is None or (shown.reason and shown.reason.level == "varying")):
             return shown
     if best is not None and chosen is not None:
-        return decided(search, _filled_elsewhere(search, chosen) or best, chosen)
+        return decided(search, filled_elsewhere(search, chosen) or best, chosen)
     if (
         same is None
         and (shown := inside_framework(search, found) or in_plain_sight(search, found)) is not None
     ):
         return shown
     if same is not None:
-        return argument(search, verdict, same)
+        # What is handed over says nothing of an order.
+        return None if _in_another_order(verdict) else argument(search, verdict, same)
     for divergence in found:
-        if (put_in := _filled_elsewhere(search, divergence)) is not None:
+        if (put_in := filled_elsewhere(search, divergence)) is not None:
             return decided(search, put_in, divergence)
     return together(search, verdict)
+
+
+def _in_another_order(verdict: Verdict) -> bool:
+    of = verdict.divergence
+    return verdict.cause == "order_inversion" and of is not None and of.kind == "cycle"
 
 
 def _other_item(search: Search, best: Decision, chosen: CodeDivergence) -> FoundLine | None:
@@ -129,7 +134,11 @@ def _ordered(search: Search, same: CodeDivergence, of: Divergence | None = None)
     # In a circle they are in calls of several groups: what chose the group says more than what is done in each.
     of_groups = of is not None and of.kind == "cycle"
     ordered = (
-        ((_of_chosen_items(search, same) or _as_put_in(search, same)) if of_groups else None)
+        (
+            (_of_chosen_items(search, same) or _as_put_in(search, same) or _least(search, same))
+            if of_groups
+            else None
+        )
         or loop_order(search.places, path)
         or loop_order(search.places, way_before(search, path))
         or _of_chosen_items(search, same)
@@ -156,57 +165,34 @@ def _as_put_in(search: Search, same: CodeDivergence) -> Origin | None:
     return None
 
 
+def _least(search: Search, same: CodeDivergence) -> Origin | None:
+    """Of a circle: where the group was chosen by which of several was the least, or the most. What each counts is
+    another question."""
+    for path, place, value in _arguments(search, same, "group_mismatch"):
+        for where, call in least_behind(search, path, place, [value]):
+            if why(search.program, where.function, call).level in ("varying", "axes"):
+                return Origin(where, call.lineno, where.module.code_at(call.lineno), UNKNOWN)
+    return None
+
+
 def _loops_that_chose(
     search: Search, same: CodeDivergence, *asked: str
 ) -> Iterator[tuple[SourcePlace, Going]]:
     """The loops by whose items the arguments were chosen that these causes are about."""
+    for path, place, value in _arguments(search, same, *asked):
+        yield from loops_behind(search, path, place, [value])
+
+
+def _arguments(
+    search: Search, same: CodeDivergence, *asked: str
+) -> Iterator[tuple[CallPath, SourcePlace, ast.expr]]:
+    """What these causes are about, in the call of both; with the way to where it is given."""
     path = same.culprit.path
     for cause in asked:
         for depth, value in given(search.places, path, cause):
             place = search.places.find(path[depth])
             if place is not None:
-                yield from loops_behind(search, path[: depth + 1], place, [value])
-
-
-@heuristic(
-    "in plain sight", "the only test between two ways decided, though nothing shows that it can differ"
-)
-def in_plain_sight(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
-    """The one decision that stands between the two ways, though nothing shows that it can differ: better than none."""
-    for divergence in found:
-        seen = divergence.normal.call is None or divergence.culprit.call is None
-        if not divergence.exact or (seen and not divergence.left_out):
-            # Where somebody was only seen, other ways may have led there than its like went.
-            continue
-        if (kept := kept_by_manager(search, divergence)) is not None:
-            return kept
-        ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
-        unknown = [d for d in decisions(search.places, ways, sides) if d.reason.level == "unknown"]
-        every = [d for d in unknown if not d.branching.guessed]
-        if every and every[0].condition.kind == "for" and unknown[0].weight[0] < every[0].weight[0]:
-            # That the other side came by is less to suppose than that a loop did not end for all at once. Where a test
-            # stands in the function that both were in, nobody is said to have come into one that it was not seen in.
-            every = [d for d in unknown if d.weight[0] == unknown[0].weight[0]]
-        if not every and len({(d.branching.frame.file, d.condition.line) for d in unknown}) == 1:
-            every = unknown
-        if not every:
-            # Nothing is written there that decides: a call may have raised, if its own code shows upon what.
-            thrown = decisions(search.places, ways, sides, raising=True)
-            every = [d for d in thrown if d.reason.level == "varying" and _goes_on(search, divergence, d)]
-        if not every and divergence.settled:
-            # They parted all the same: what an object was asked for was changed on some ranks where nobody looked.
-            maybe = decisions(search.places, ways, sides, seeming_equal=True)
-            alike = [d for d in maybe if d.condition.kind == "except" or _asks_an_object(d)]
-            every = alike if len({(d.branching.frame.file, d.condition.line) for d in alike}) == 1 else []
-        if not every:
-            continue
-        nearest = [d for d in every if d.weight[:3] == every[0].weight[:3]]
-        if len({d.condition.line for d in nearest}) == 1:
-            return decided(search, nearest[0], divergence)
-        if _kept_by_one(search, every):
-            # Which of them raised, nothing shows.
-            return replace(decided(search, nearest[0], divergence), decision=None)
-    return None
+                yield path[: depth + 1], place, value
 
 
 def _kept(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
@@ -218,82 +204,6 @@ def _kept(search: Search, found: list[CodeDivergence]) -> FoundLine | None:
         if len({(d.place.path, d.condition.line) for d in handlers}) == 1:
             return decided(search, handlers[0], divergence)
     return None
-
-
-def _kept_by_one(search: Search, raising: list[Decision]) -> bool:
-    """Whether one handler keeps what they raise to itself: then it was that one, whichever of them raised."""
-    keepers = set()
-    for each in raising:
-        left = each.condition.kind == "call" and each.branching.culprit == "end"
-        kept = catcher(search.places, each.branching.outer, None) if left else None
-        keepers.add(None if kept is None else (kept[0].path, kept[1].lineno))
-    return len(keepers) == 1 and None not in keepers
-
-
-def _asks_an_object(decision: Decision) -> bool:
-    """Whether the test, or what its names were set to in the function, is the answer of a method, or asks what is in a
-    collection that functions of the module fill."""
-    test = decision.condition.node
-    if not isinstance(test, ast.expr):
-        return False
-    if _asks_what_was_put_in(decision):
-        return True
-    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-    set_to = [
-        node.value
-        for node in decision.place.function.nodes
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id in names for target in node.targets)
-    ]
-    calls = (node for value in (test, *set_to) for node in ast.walk(value) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Attribute) for call in calls)
-
-
-def _asks_what_was_put_in(decision: Decision) -> bool:
-    """Whether the test is for something in a collection, or for anything in it: a module's, or the object's, that other
-    functions fill."""
-    test = decision.condition.node
-    held: list[ast.AST] = [n.comparators[-1] for n in ast.walk(test) if isinstance(n, ast.Compare)]
-    bare = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
-    held.append(
-        bare.args[0] if isinstance(bare, ast.Call) and called_name(bare) == "len" and bare.args else bare
-    )
-    filled = changed_inside(decision.place.module)
-    return any(
-        (isinstance(each, ast.Name) and each.id in filled)
-        or any(True for attribute in _attributes_of(each) for _ in filling_methods(decision.place, attribute))
-        for each in held
-    )
-
-
-def _attributes_of(held: ast.AST) -> set[str]:
-    return attributes(held) if isinstance(held, ast.Attribute) else set()
-
-
-@heuristic(
-    "put in elsewhere", "of two tests that nothing shows to differ, what other code put in is likelier to"
-)
-def _filled_elsewhere(search: Search, divergence: CodeDivergence) -> Decision | None:
-    """The one test for what functions of the module put into a collection: of two that nothing shows to differ, what
-    other code put in is likelier to."""
-    ways, sides = branchings_of(search, divergence), sides_of(search, divergence)
-    found = [
-        d
-        for d in decisions(search.places, ways, sides, seeming_equal=True)
-        if d.condition.kind == "if" and _asks_what_was_put_in(d)
-    ]
-    return found[0] if len(found) == 1 and divergence.settled else None
-
-
-def _goes_on(search: Search, divergence: CodeDivergence, decision: Decision) -> bool:
-    """Whether a rank that raised there can have come to where it was seen: somebody must have caught it, if it left the
-    function; a `with` is left in it."""
-    if "end" not in (decision.branching.normal, decision.branching.culprit):
-        return True
-    left = divergence.culprit if decision.branching.culprit == "end" else divergence.normal
-    if not left.path:
-        return True
-    return catcher(search.places, decision.branching.outer, None) is not None
 
 
 def _from_one_place(divergence: CodeDivergence) -> bool:

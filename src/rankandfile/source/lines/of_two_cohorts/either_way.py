@@ -19,7 +19,10 @@ from rankandfile.source.flow.graph import RAISED, Graph, Node
 from rankandfile.source.lines.branchings import End
 from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.decision import Decision
+from rankandfile.source.lines.exception_origin import handlers_around
 from rankandfile.source.lines.reachability import Reachability
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 _TESTS = ("if", "while", "for", "ifexp", "boolop", "match", "comprehension", "assert")
@@ -130,14 +133,32 @@ def _must_call(path: CallPath, depth: int, places: SourcePlaces) -> bool:
 
 def _leads_on(path: CallPath, depth: int, places: SourcePlaces) -> bool:
     frame = path[depth]
+    place = places.find(frame)
+    if place is not None and place.known and _may_be_thrown_out(place):
+        return False
     if not Reachability(places).leaves_without(frame, frame.line):
         return True
-    place = places.find(frame)
     if place is None or not place.known:
         return False
     called = path[depth + 1].function.rsplit(".", 1)[-1] if depth + 1 < len(path) else None
     tests = [c for c in deciding(place.function, Point(frame.line, called), "own") if c.kind != "call"]
     return bool(tests) and all(why(places.program, place.function, c).level == "uniform" for c in tests)
+
+
+def _may_be_thrown_out(place: SourcePlace) -> bool:
+    """Whether a handler around the line keeps to itself what may be raised up to it: by any call but one of a plain
+    collective, which has been made when it raises."""
+    keepers = {id(handler) for handler in handlers_around(place)}
+    tries = (n for n in place.function.nodes if isinstance(n, ast.Try))
+    blocks = [n.body for n in tries if keepers & {id(handler) for handler in n.handlers}]
+    calls = (n for body in blocks for one in body for n in ast.walk(one) if isinstance(n, ast.Call))
+    return any(call.lineno <= place.line and not _is_plain(place.function, call) for call in calls)
+
+
+def _is_plain(function: Function, call: ast.Call) -> bool:
+    target = resolve(function, call.func)
+    name = target.dotted if isinstance(target, External) else ""
+    return name.startswith("torch.distributed.") and name.count(".") == 2 and "object" not in name
 
 
 def _reached(

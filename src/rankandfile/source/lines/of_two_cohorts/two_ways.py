@@ -42,7 +42,7 @@ def branchings_of(search: Search, divergence: CodeDivergence) -> list[Branching]
     normal: CallPath | End = qualified(search.places, divergence.normal.path) or "end"
     culprit: CallPath | End = qualified(search.places, divergence.culprit.path) or "end"
     before = qualified(search.places, divergence.before)
-    found = branchings(before, normal, culprit, Reachability(search.places), _begins_anew(search, divergence))
+    found = branchings(before, normal, culprit, Reachability(search.places), begins_anew(search, divergence))
     if not divergence.left_out or normal == "end" or culprit == "end":
         return found
     return _come_round(_within(left_behind(before, normal, culprit), before, found))
@@ -74,7 +74,7 @@ def _come_round(found: list[Branching]) -> list[Branching]:
 @heuristic(
     "a loop begins anew", "calls of several sizes, over and over, tell where the loop that makes them begins"
 )
-def _begins_anew(search: Search, divergence: CodeDivergence) -> bool:
+def begins_anew(search: Search, divergence: CodeDivergence) -> bool:
     """Whether the normal side's call may be the first of its innermost loop again: a loop that makes one call for each
     of several things, such as a model's parameters, makes them of the same sizes each time it is come to."""
     call = divergence.normal.call

@@ -1,7 +1,8 @@
 """A decorator ran a function once more: `@retry(attempts=3)` above a function that makes collectives.
 
 One rank went out of the function and into it again, out of the same frame of a wrapper, which is the decorator's own or
-that of a library. What the wrapper tests is the same for all functions; that this one is tried again is said above it.
+that of a library. What the wrapper tests is the same for all functions; that this one is tried again is said above it,
+unless by a bare name, which does not say upon what.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from rankandfile.source.lines.branchings import Branching
 from rankandfile.source.lines.call_paths import CallPath, Frame, Stop, first_unlike
 from rankandfile.source.lines.conditions_between import conditions_of
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words
+from rankandfile.source.lines.exception_origin import handlers_around
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.reachability import Reachability
 from rankandfile.source.program.modules import Function
@@ -91,8 +93,15 @@ def _found(
     text = place.module.code_at(decorator.lineno)
     story = f"Its decorator ran {place.function.name} once more on {ranks_in_words(divergence.culprit)}."
     reason = _raised_in(search, place, path[depth], len(path) - 1 == depth)
-    at = place_in(place.function, decorator.lineno)
-    return FoundLine(at, decorator.lineno, text, reason, divergence, kind="again", story=story)
+    at, line = place_in(place.function, decorator.lineno), decorator.lineno
+    wrapper = search.places.find(path[depth - 1])
+    if not isinstance(decorator, ast.Call) and wrapper is not None and wrapper.known:
+        # What is bare says nothing of when it tries again: the one handler in its wrapper does.
+        handlers = handlers_around(wrapper)
+        if len(handlers) == 1:
+            at, line = wrapper, handlers[0].lineno
+            text = wrapper.module.code_at(line)
+    return FoundLine(at, line, text, reason, divergence, kind="again", story=story)
 
 
 def _tries_again(search: Search, wrapper: Frame) -> bool | None:

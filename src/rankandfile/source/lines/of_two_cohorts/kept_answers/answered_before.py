@@ -1,12 +1,15 @@
 """A function that keeps its answers runs only for arguments that are new to the process: a rank that had asked it
-before goes on without the call inside, in which the others wait."""
+before goes on without the call inside, in which the others wait; or one alone asks for what is new to it.
+"""
 
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
+from rankandfile.source.dependence.syntax import dotted
 from rankandfile.source.lines.arguments import called_name, calls_on
 from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
@@ -19,49 +22,93 @@ from rankandfile.source.program.places import SourcePlace, place_in
 _KEEPS = {"functools.lru_cache", "functools.cache", "cachetools.cached", "cachetools.func.lru_cache"}
 
 
+class _Keeper(NamedTuple):
+    """What lets a function run only once for each argument."""
+
+    said: ast.expr
+    function: Function
+    """In which that is written, or which it is above."""
+    name: str
+    """By which the function is called so."""
+
+
 @heuristic(
     "answered before", "a function that keeps its answers was not run for what it had been asked before"
 )
 def answered_before(search: Search, divergence: CodeDivergence) -> FoundLine | None:
-    """The decorator by which it keeps them, where it was asked for what can differ between ranks."""
+    """What keeps them, a decorator or a call, where the function was asked for what can differ between ranks."""
     ways = branchings_of(search, divergence)
     sure = {way.frame for way in ways if not way.guessed}
     for branching in ways:
         outer, place = branching.outer[-1:], search.places.find(branching.frame)
-        if branching.after is not None or branching.culprit != "end" or not {*outer} & sure:
+        if branching.after is not None or not {*outer} & sure or place is None or not place.known:
             continue
-        keeps = _keeper(place.function) if place is not None and place.known else None
-        if place is None or keeps is None:
+        if branching.culprit == "end":
+            ran, spared = divergence.normal, divergence.culprit
+        elif branching.normal == "end" and divergence.settled:
+            ran, spared = divergence.culprit, divergence.normal
+        else:
             continue
-        reason = _asked_for(search, search.places.find(outer[0]), place.function)
+        keeps = _decorated(place.function) or _wrapped(place.function)
+        if keeps is None:
+            continue
+        reason = _asked_for(search, search.places.find(outer[0]), keeps.name)
         if reason is None or reason.level == "uniform":
             continue
-        text = place.module.code_at(keeps.lineno)
+        line = keeps.said.lineno
+        at, text = place_in(keeps.function, line), place.module.code_at(line)
         story = (
             f"{place.function.name} keeps what it answered, and is not run for what it was asked before: on "
-            f"{ranks_in_words(divergence.culprit)} it need not have run."
+            f"{ranks_in_words(spared)} it need not have run."
         )
-        at = place_in(place.function, keeps.lineno)
-        return FoundLine(at, keeps.lineno, text, reason, divergence, kind="kept", story=story)
+        return FoundLine(at, line, text, reason, divergence, kind="kept", story=story, singled=ran.members)
     return None
 
 
-def _keeper(function: Function) -> ast.expr | None:
-    """The decorator that lets it run once for each argument."""
+def _decorated(function: Function) -> _Keeper | None:
     for decorator in getattr(function.node, "decorator_list", ()):
-        name = decorator.func if isinstance(decorator, ast.Call) else decorator
-        scope = function.parent or function
-        target = resolve(scope, name)
-        if isinstance(target, External) and target.dotted in _KEEPS:
-            return decorator if isinstance(decorator, ast.expr) else None
+        if isinstance(decorator, ast.expr) and _keeps(function.parent or function, decorator):
+            return _Keeper(decorator, function, function.name)
     return None
 
 
-def _asked_for(search: Search, caller: SourcePlace | None, function: Function) -> Reason | None:
+def _wrapped(function: Function) -> _Keeper | None:
+    """`self.of = lru_cache(maxsize=8)(self._estimate)`, in a method of its class or anywhere in its module."""
+    for maker in function.module.functions:
+        for node in maker.nodes:
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+                continue
+            call, target = node.value, node.targets[0]
+            given = isinstance(call, ast.Call) and len(call.args) == 1 and _keeps(maker, call.func)
+            if given and isinstance(call, ast.Call) and _is(maker, call.args[0], function):
+                name = dotted(target)
+                return _Keeper(call, maker, name.rpartition(".")[2]) if name is not None else None
+    return None
+
+
+def _keeps(scope: Function, said: ast.expr) -> bool:
+    target = resolve(scope, said.func if isinstance(said, ast.Call) else said)
+    return isinstance(target, External) and target.dotted in _KEEPS
+
+
+def _is(scope: Function, value: ast.expr, function: Function) -> bool:
+    """Whether the name stands for the function: a method by the object's own name for itself."""
+    if isinstance(value, ast.Attribute):
+        own = isinstance(value.value, ast.Name) and value.value.id in scope.parameters[:1]
+        return (
+            own
+            and function.owner is not None
+            and scope.owner is function.owner
+            and value.attr == function.name
+        )
+    return resolve(scope, value) is function
+
+
+def _asked_for(search: Search, caller: SourcePlace | None, name: str) -> Reason | None:
     """Why what the function is called with there can differ: the argument of which most is known."""
     if caller is None or not caller.known:
         return None
-    calls = [c for c in calls_on(caller, Stop(caller.line, function.name)) if called_name(c) == function.name]
+    calls = [c for c in calls_on(caller, Stop(caller.line, name)) if called_name(c) == name]
     given = [argument for call in calls for argument in (*call.args, *(k.value for k in call.keywords))]
     reasons = [why(search.program, caller.function, each) for each in given]
     levels = {"varying": 0, "axes": 1, "unknown": 2, "uniform": 3}

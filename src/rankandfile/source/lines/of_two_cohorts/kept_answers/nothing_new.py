@@ -7,7 +7,8 @@ import ast
 from typing import NamedTuple
 
 from rankandfile.model.heuristics import heuristic
-from rankandfile.source.dependence import Reason, why_counted
+from rankandfile.source.dependence import Reason, only_told_upon, why_counted
+from rankandfile.source.dependence.reason import UNKNOWN
 from rankandfile.source.effects.event import event
 from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop, first_unlike
@@ -29,8 +30,8 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     if given is None:
         return None
     story = (
-        f"{given.call} ({given.at}) asks the other ranks only where something was added since it asked last: on "
-        f"{ranks_in_words(divergence.culprit)} it need not have."
+        f"{given.call} ({given.at}) asks the other ranks only where it was given something to tell: on "
+        f"{ranks_in_words(divergence.culprit)} it need not have been."
     )
     return given.found_line(divergence, "anew", story)
 
@@ -39,7 +40,7 @@ def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
 def never_told(search: Search, path: CallPath, divergence: CodeDivergence | None = None) -> FoundLine | None:
     """The same, where all are in such a call, and it asks for what the object holds on each."""
     given = _given_upon(search, path)
-    if given is None:
+    if given is None or given.reason.level == "unknown":
         return None
     story = f"{given.call} ({given.at}) gathers what the object was given on each rank."
     return given.found_line(divergence, "told", story)
@@ -58,7 +59,8 @@ class _Given(NamedTuple):
 
 
 def _given_upon(search: Search, path: CallPath) -> _Given | None:
-    """The first call of the way that answers for what its object was given, and upon what that was."""
+    """The first call of the way that answers for what its object was given, and upon what that was: by what is known to
+    differ, or by the only test that there is."""
     for frame in path:
         place = search.places.find(frame)
         if place is None or not place.known:
@@ -74,6 +76,10 @@ def _given_upon(search: Search, path: CallPath) -> _Given | None:
             upon = reason.chain[0] if reason.level == "varying" and reason.chain else None
             module = search.program.module(upon.file) if upon is not None else None
             function = module.function_at(upon.line) if upon is not None and module is not None else None
+            asks, at = ast.unparse(call.func), place.at(frame.line)
             if upon is not None and function is not None:
-                return _Given(ast.unparse(call.func), place.at(frame.line), function, upon.line, reason)
+                return _Given(asks, at, function, upon.line, reason)
+            only = only_told_upon(search.program, counter, owner) if reason.level == "unknown" else None
+            if only is not None:
+                return _Given(asks, at, only[0], only[1].line, UNKNOWN)
     return None
