@@ -24,6 +24,7 @@ from rankandfile.source.culprits.by_few import (
     who_asked_for_it,
     who_came_alone,
     who_had_fewer,
+    who_is_a_round_ahead,
     who_is_odd,
     who_left_a_loop,
     who_left_a_message_out,
@@ -91,6 +92,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return who_left_a_loop(found)
     if found.kind == "left_out_message":
         return who_left_a_message_out(found)
+    if found.kind == "round_ahead":
+        return who_is_a_round_ahead(found)
     if found.kind in ("anew", "told") and divergence is not None and divergence.exact:
         return who_added_otherwise(verdict, found, divergence)
     if found.kind == "put_off" and divergence is not None and divergence.exact:
