@@ -7,6 +7,7 @@ say what was meant.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from rankandfile.model.causes import LEFT_MESSAGE_OUT
 from rankandfile.model.diagnosis import Verdict
@@ -222,6 +223,14 @@ def who_is_a_round_ahead(found: FoundLine) -> NamedByCode:
         f"{who} in is of a later one.",
         cause="skipped_collective",
     )
+
+
+OF_STAGES: dict[str, Callable[[FoundLine], NamedByCode | None]] = {
+    **dict.fromkeys(("left_loop", "stayed_in_loop", "fewer_items"), who_left_a_loop),
+    "left_out_message": who_left_a_message_out,
+    "round_ahead": who_is_a_round_ahead,
+}
+"""By the kind of the line that says where the stages of a pipeline stand."""
 
 
 def who_came_alone(verdict: Verdict, found: FoundLine) -> NamedByCode | None:
