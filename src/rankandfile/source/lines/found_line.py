@@ -39,7 +39,7 @@ class FoundLine(Struct, frozen=True):
     callee, items, again, anew, changed, put_off, no_graph, flag, logged, share, dropped,
     barred, some_make, counted, awaits, left_loop, stayed_in_loop, fewer_items, told, kept,
     left_out_message, begun, inherited, ended, inside, next_item, took_up,
-    wrote, round_ahead."""
+    wrote, round_ahead, went_by."""
     unordered: bool = False
     """The items of the loop are in the order in which they came in, on each rank."""
     singled: tuple[int, ...] = ()

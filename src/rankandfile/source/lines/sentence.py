@@ -67,6 +67,7 @@ _FROM = {
     "no_graph": "Whether it is taken is decided by",
     "fewer_items": "No other stage leaves out items; it does, by",
     "round_ahead": "The call is left out upon",
+    "went_by": "The call is left out upon",
     "left_out_message": "What comes there is left out upon",
     "left_loop": "How often it goes round is said by",
     "stayed_in_loop": "How often it goes round is said by",
