@@ -140,6 +140,19 @@ def test_who_is_held_up_before_the_setup_holds_up_the_setup(tmp_path: Path, othe
     assert (verdict.cause, named(verdict)) == (cause, ([1], []))
 
 
+SLEEPS = "    pysleep (timemodule.c:2116)\n" + IN_LOCK
+
+
+@pytest.mark.parametrize("held", [SLEEPS, IN_LOCK], ids=["sleeps", "in C, perhaps"])
+@pytest.mark.parametrize("unseen", [True, False])
+def test_who_may_sleep_for_one_that_nobody_saw_is_suspected(tmp_path: Path, held: str, unseen: bool) -> None:
+    stacks = {0: held, 1: IN_SUM, 2: IN_SUM, 3: IN_SUM}
+    if unseen:
+        del stacks[2]
+    verdict = best(diagnose(dumped(tmp_path, stacks), hung=True))
+    assert named(verdict) == (([], [0]) if unseen else ([0], [])), verdict.sentence
+
+
 def test_making_a_group_takes_every_rank(tmp_path: Path) -> None:
     verdict = best(diagnose(dumped(tmp_path, {0: IN_GROUP, 1: IN_SUM, 2: IN_SUM})))
     assert (verdict.cause, named(verdict)) == ("group_mismatch", ([0], []))

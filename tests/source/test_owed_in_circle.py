@@ -91,9 +91,16 @@ HAND = "            hand(flat, 1)\n"
 BOTH = SERVER.replace(HAND, f"            if flat.norm() > 0.1:\n    {HAND}")
 GUARD = "        if change.norm() < 0.1:\n            return\n"
 NOBODY = WORKER.replace(GUARD, "        change = change.clone()\n        del _\n")
+#: Nothing tells how large the job is; but in a job of any size it comes out one way, in every round.
+LAST = "        if dist.get_rank() == dist.get_world_size() - 1:\n            return\n"
+NUMBER = "import torch.distributed as dist\n" + WORKER.replace(GUARD, LAST)
 
 
-@pytest.mark.parametrize("texts", [{"server": BOTH}, {"worker": NOBODY}], ids=["both", "nobody"])
+@pytest.mark.parametrize(
+    "texts",
+    [{"server": BOTH}, {"worker": NOBODY}, {"worker": NUMBER}],
+    ids=["both", "nobody", "by its number"],
+)
 def test_where_both_may_or_nobody_nobody_is_named(tmp_path: Path, texts: dict[str, str]) -> None:
     found = verdict(tmp_path, **texts)
     assert not found.culprits, found.sentence

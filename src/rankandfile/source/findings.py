@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankandfile.model.diagnosis import Location, Verdict
-from rankandfile.model.findings import SourceFinding, SourceFindings
+from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
 from rankandfile.model.ledger import Note
 
 from .culprits.all_in_the_circle import all_in_the_circle
@@ -13,6 +13,7 @@ from .culprits.as_many import as_many
 from .culprits.by_code import named_by_code
 from .culprits.exact_cause import exact_cause
 from .culprits.ways import with_culprits
+from .culprits.went_by import who_went_by
 from .culprits.wrote_it import who_wrote_it
 from .lines.excerpt import excerpts
 from .lines.finder import find
@@ -30,15 +31,9 @@ def source_findings(search: Search, verdicts: Sequence[Verdict]) -> SourceFindin
 
 
 def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
-    found = find(search, verdict)
+    found, named = _found(search, verdict)
     if found is None:
         return None
-    found, wrote = as_logged(search, found)
-    named = (
-        who_wrote_it(verdict, found, wrote)
-        or named_by_code(verdict, found, search.paths)
-        or all_in_the_circle(verdict, found, search.paths)
-    )
     # Where the code has somebody to name, the cause is no longer open.
     cause = "skipped_collective" if named and verdict.cause == "undetermined" else verdict.cause
     cause = (named.cause if named else None) or cause
@@ -52,6 +47,21 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
         causes=(*([cause] if named else []), *([exact] if exact else [])),
         implied=tuple(implied_calls(found.divergence, search.places)) if found.divergence else (),
     )
+
+
+def _found(search: Search, verdict: Verdict) -> tuple[FoundLine | None, NamedByCode | None]:
+    """The line, and whom the code names."""
+    found = find(search, verdict)
+    if found is not None:
+        found, wrote = as_logged(search, found)
+        named = (
+            who_wrote_it(verdict, found, wrote)
+            or named_by_code(verdict, found, search.paths)
+            or all_in_the_circle(verdict, found, search.paths)
+        )
+        if named is not None:
+            return found, named
+    return who_went_by(search, verdict, found) or (found, None)
 
 
 def _location(found: FoundLine, places: SourcePlaces) -> Location:

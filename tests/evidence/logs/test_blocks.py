@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from support.evidence.reading_logs import events_of, kinds_of
 
 TABLE = """\
@@ -139,6 +140,24 @@ def test_stacks_of_failed_collectives_are_not_mixed_up(tmp_path: Path) -> None:
     first, second = events_of(tmp_path, text)
     assert first["fields"]["frames"] == [["a", "/x/a.py", 1]]
     assert [frame[0] for frame in second["fields"]["frames"]] == ["b", "main"]
+
+
+@pytest.mark.parametrize(
+    ("first", "op"),
+    [
+        ("reduce_scatter_single from /torch/distributed/distributed_c10d.py:4936", "REDUCE_SCATTER"),
+        ("reduce_scatter_single from /x/train.py:9", "ALLREDUCE"),
+        ("all_reduce from /torch/distributed/distributed_c10d.py:3245", "ALLREDUCE"),
+    ],
+)
+def test_what_was_asked_for_is_named_by_its_own_stack(tmp_path: Path, first: str, op: str) -> None:
+    head = "[rank{r}]:[E511 17:02:13.6 ProcessGroupNCCL.cpp:733] "
+    caught = "[Rank {r}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, NumelIn=6, NumelOut=6, Timeout(ms)=600000) ran for 600046 milliseconds before timing out.\n"  # noqa: E501
+    stack = "Stack trace of the failed collective: \n"
+    other = (head + caught).format(r=0) + head.format(r=0) + stack + "#0 all_reduce from /x/a.py:1\n\n"
+    own = (head + caught).format(r=1) + head.format(r=1) + stack + f"#0 {first}\n#1 main from /x/m.py:9\n\n"
+    rows = [row for row in events_of(tmp_path, other + own) if row["kind"] == "watchdog_timeout"]
+    assert [row["op"] for row in rows] == ["ALLREDUCE", op]
 
 
 def test_two_frame_lists_in_one_are_cut_at_the_first_doubt(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.source.culprits.by_few import (
+    OF_STAGES,
     ON_RANK,
     sides,
     who_added_otherwise,
@@ -26,7 +27,6 @@ from rankandfile.source.culprits.by_few import (
     who_had_fewer,
     who_is_odd,
     who_left_a_loop,
-    who_left_a_message_out,
     who_made_another,
     who_put_off,
     who_ran_out,
@@ -87,10 +87,8 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
         return _who_has_another_object(verdict, found)
     if found.kind == "barred" and divergence is not None and divergence.exact:
         return who_came_alone(verdict, found)
-    if found.kind in ("left_loop", "stayed_in_loop", "fewer_items"):
-        return who_left_a_loop(found)
-    if found.kind == "left_out_message":
-        return who_left_a_message_out(found)
+    if found.kind in OF_STAGES:
+        return OF_STAGES[found.kind](found)
     if found.kind in ("anew", "told") and divergence is not None and divergence.exact:
         return who_added_otherwise(verdict, found, divergence)
     if found.kind == "put_off" and divergence is not None and divergence.exact:

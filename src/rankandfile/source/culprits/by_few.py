@@ -7,11 +7,13 @@ say what was meant.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from rankandfile.model.causes import LEFT_MESSAGE_OUT
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.findings import NamedByCode
 from rankandfile.model.heuristics import Heuristic
+from rankandfile.model.ranks import format_ranks
 from rankandfile.source.culprits.own_items import ran_out
 from rankandfile.source.dependence import axes_of
 from rankandfile.source.effects.event import event
@@ -208,6 +210,27 @@ def who_left_a_message_out(found: FoundLine) -> NamedByCode | None:
         sentence=f"Rank {rank} is asked for more messages than it sent.",
         cause="skipped_collective",
     )
+
+
+def who_is_a_round_ahead(found: FoundLine) -> NamedByCode:
+    """They wait for a message of a later round than that in which all others wait for them."""
+    ranks = found.singled
+    who = f"rank {ranks[0]} waits" if len(ranks) == 1 else f"ranks {format_ranks({*ranks})} wait"
+    return NamedByCode(
+        ranks=ranks,
+        doing="went by a call that the others wait in, and on to the next round",
+        sentence="Whoever waits in the collective has had all messages of its round: the message that "
+        f"{who} in is of a later one.",
+        cause="skipped_collective",
+    )
+
+
+OF_STAGES: dict[str, Callable[[FoundLine], NamedByCode | None]] = {
+    **dict.fromkeys(("left_loop", "stayed_in_loop", "fewer_items"), who_left_a_loop),
+    "left_out_message": who_left_a_message_out,
+    "round_ahead": who_is_a_round_ahead,
+}
+"""By the kind of the line that says where the stages of a pipeline stand."""
 
 
 def who_came_alone(verdict: Verdict, found: FoundLine) -> NamedByCode | None:

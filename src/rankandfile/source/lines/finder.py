@@ -27,6 +27,7 @@ from .of_stages.left_loop import left_loop
 from .of_stages.left_out import left_out_message
 from .of_stages.owed_in_circle import owed_in_circle
 from .of_stages.pipeline import stages_of
+from .of_stages.round_ahead import round_ahead
 from .of_stages.unsent import unsent
 from .of_two_cohorts.chosen import diverged
 from .of_two_cohorts.compared_ranks import divergences
@@ -71,7 +72,7 @@ def find(search: Search, verdict: Verdict) -> FoundLine | None:
         return ordered if ordered is not None and ordered.kind == "order" else begun
     stages = stages_of(search, verdict)
     found = left_out_message(search, verdict, stages) or unsent(search, verdict)
-    found = found or owed_in_circle(search, verdict)
+    found = found or owed_in_circle(search, verdict) or round_ahead(search, verdict)
     found = found or upon_exception(search, apart) or diverged(search, verdict, apart)
     if found is None or not _is_of(found, culprits):
         found = took_up(search, verdict) or found

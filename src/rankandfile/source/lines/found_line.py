@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.source.dependence import Reason, why
@@ -38,7 +39,7 @@ class FoundLine(Struct, frozen=True):
     callee, items, again, anew, changed, put_off, no_graph, flag, logged, share, dropped,
     barred, some_make, counted, awaits, left_loop, stayed_in_loop, fewer_items, told, kept,
     left_out_message, begun, inherited, ended, inside, next_item, took_up,
-    wrote."""
+    wrote, round_ahead, went_by."""
     unordered: bool = False
     """The items of the loop are in the order in which they came in, on each rank."""
     singled: tuple[int, ...] = ()
@@ -84,6 +85,15 @@ class Search:
         if rank not in self._ranks:
             self._ranks[rank] = OneRank(self.program, rank, self.job, self.objects)
         return self._ranks[rank]
+
+    def may_change(self, test: ast.expr, function: Function, rank: int) -> bool:
+        """Whether a test may come out both ways on this rank within one job: `rank == world - 1` does not, though
+        nothing tells how large the job is."""
+        if self.job.world is not None:
+            return len(self.one_rank(rank).outcomes(test, function)) == 2
+        jobs = (replace(self.job, world=size) for size in (self.ranks, self.ranks + 1, 2 * self.ranks))
+        asked = (OneRank(self.program, rank, job, self.objects).outcomes(test, function) for job in jobs)
+        return any(len(ways) == 2 for ways in asked)
 
     def why(self, function: Function, asked: Condition | ast.expr) -> Reason:
         """Why a condition, or an expression taken as one, can differ between ranks."""

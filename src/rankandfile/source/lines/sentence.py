@@ -66,6 +66,8 @@ _FROM = {
     "put_off": "Whether it is, is decided by",
     "no_graph": "Whether it is taken is decided by",
     "fewer_items": "No other stage leaves out items; it does, by",
+    "round_ahead": "The call is left out upon",
+    "went_by": "The call is left out upon",
     "left_out_message": "What comes there is left out upon",
     "left_loop": "How often it goes round is said by",
     "stayed_in_loop": "How often it goes round is said by",

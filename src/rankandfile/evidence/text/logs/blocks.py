@@ -36,6 +36,26 @@ def issued_from(event: Event, context: Context) -> None:
     event.fields["frames"] = frames
 
 
+#: The call and its line, the group's counters, and the stack's title.
+_TO_THE_STACK = 8
+#: What a backend may carry out as another operation, by the functions of torch that ask for it.
+_CARRIED_OUT_AS = {"ALLREDUCE": re.compile(r"_?reduce_scatter\w*$")}
+
+
+def asked_for(event: Event, context: Context) -> None:
+    """What the program asked for, where the stack below names it: gloo reduces and scatters by an all_reduce."""
+    asks = _CARRIED_OUT_AS.get(event.op or "")
+    above = ""
+    for _, bare in context.following(_TO_THE_STACK) if asks is not None else ():
+        match = _ISSUED.match(bare.body)
+        if match is not None:
+            ours = "Stack trace of the failed" in above and match[3].endswith("distributed_c10d.py")
+            if ours and asks is not None and asks.match(match[2]):
+                event.op = "REDUCE_SCATTER"
+            return
+        above = bare.body
+
+
 _LAGGING = re.compile(r"ranks \[([\d, ]+)\] are the lagging ranks")
 _JOINED = re.compile(r"\[([\d, ]+)\] joined but didn't finish collective #(\d{1,18})")
 _NOT_JOINED = re.compile(

@@ -23,6 +23,8 @@ from .where_all_stand import STILL_NS, WhereAllStand
 _ENOUGH_LOOKS = 3
 #: What any running job does at times while others wait for it: one look proves nothing.
 _PASSES = ("data_loader", "file_io", "network_io", "compile", "gc", "checkpoint", "subprocess", "exception")
+#: What a rank does that looks again and again whether another process has done its part, or waits for its answer.
+_FOR_ANOTHER = ("sleep", "network_io")
 
 
 @heuristic(
@@ -157,9 +159,13 @@ def _sure(of: WhereAllStand, rank: int) -> bool:
     passes = stand.activity in _PASSES or stand.within in _PASSES
     if passes and stand.snapshots < _ENOUGH_LOOKS and not of.overdue:
         return False
+    unknown = set(of.unseen) - of.heard_of_it
+    if stand.activity in _FOR_ANOTHER and unknown:
+        # Nobody knows what became of those: what it waits for may be theirs to do.
+        return False
     if stand.activity != "user_code" or stand.running or stand.moving:
         return True
-    if _most(of):
+    if _most(of) or unknown:
         # Before the setup it can be in no transfer; but the one that is in it may have left out telling them a word.
         return False
     if (stand.location.file, stand.location.line) in of.facts.code.lines:

@@ -43,6 +43,20 @@ def stages_of(search: Search, verdict: Verdict) -> list[Stage]:
     if left_message_out(verdict) is not None:
         # Who lacks the message waits for it; a wait for what was begun before leaves no frame of torch's.
         waiting |= {rank for wait in verdict.waits for rank in ranks_of(wait.waits_for)}
+    return _stages(search, waiting)
+
+
+def all_stages(search: Search) -> list[Stage]:
+    """Where each rank stands by stacks alone; none where one was not seen in a call of torch's, or moves."""
+    in_torch = {
+        rank
+        for rank in range(min(search.ranks, _MOST_RANKS))
+        if (looks := search.paths.whole(rank, "main")) and _of_torch(looks[0])
+    }
+    return _stages(search, in_torch)
+
+
+def _stages(search: Search, waiting: set[int]) -> list[Stage]:
     found: list[Stage] = []
     for rank in range(search.ranks):
         looks = search.paths.whole(rank, "main")

@@ -50,7 +50,7 @@ def around(search: Search, function: Function, line: int, rank: int) -> Around:
         if not isinstance(node, ast.If) or not [*arms_without(function, node, line)]:
             continue
         reason = search.why(function, node.test)
-        if reason.level != "uniform" and search.one_rank(rank).outcomes(node.test, function) >= {False, True}:
+        if reason.level != "uniform" and search.may_change(node.test, function, rank):
             # That the number of the rank is in it too is not what changed.
             found[function, node] = None if reason.source == "rank_api" else reason
     return found

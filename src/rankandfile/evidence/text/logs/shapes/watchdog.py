@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from rankandfile.evidence.text.logs.blocks import issued_from
+from rankandfile.evidence.text.logs.blocks import asked_for, issued_from
 from rankandfile.evidence.text.logs.context import Context
 from rankandfile.evidence.text.logs.event import Event
 from rankandfile.evidence.text.logs.shape import Shape
@@ -31,6 +31,11 @@ def _retold(event: Event, context: Context) -> None:
         event.role = "echo"
 
 
+def _caught(event: Event, context: Context) -> None:
+    _retold(event, context)
+    asked_for(event, context)
+
+
 def _ended(event: Event, context: Context) -> None:
     reason = str(event.fields.get("error", ""))
     if _DEVICE.search(reason):
@@ -46,7 +51,7 @@ SHAPES = (
         "watchdog_timeout", "W1", "messenger",
         ("Watchdog caught", "collective operation timeout", "before timing out", ", OpType="),
         rf"Watchdog caught collective operation timeout: {_WORK} ran for (?P<waited_ms>\d+)",
-        then=_retold,
+        then=_caught,
     ),
     Shape(
         "watchdog_progress", "W2", "messenger",

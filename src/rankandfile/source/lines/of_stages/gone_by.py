@@ -1,0 +1,109 @@
+"""Few who wait in a call that nobody can go by, while all others wait in one that a rank may go by.
+
+The others cannot be past the few: they would have had to come through the call of these, and it does not end without
+them. So the few have come to their call by way of the other one, and went by it: whoever waits there waits for someone
+who is not there, and they alone are not. How many they are tells a call that was left out from one that was made too
+much.
+
+In: the stacks of all ranks. Out: the test or the loop upon which the call is left out, else the call's own line.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from rankandfile.model.diagnosis import Verdict
+from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.lines.call_paths import CallPath, first_unlike
+from rankandfile.source.lines.found_line import Search
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.scopes import own_nodes
+
+from .pipeline import all_stages
+from .rounds import ends_early
+from .ways_by import Way, ways_by
+
+_LEAVES = (ast.Break, ast.Return, ast.Raise)
+
+
+@heuristic(
+    "gone by the other",
+    "few who wait in a call that nobody can go by, while all others wait in one that may be gone by, went by that",
+)
+def gone_by(search: Search, verdict: Verdict) -> tuple[tuple[int, ...], CallPath, list[Way]] | None:
+    """The few, the path of the others, and the ways around their call."""
+    if not verdict.hang or verdict.culprits or verdict.family != "paths":
+        return None
+    stages = all_stages(search)
+    paths = {stage.path for stage in stages}
+    few = {one.rank for one in verdict.suspects}
+    mine = {stage.path for stage in stages if stage.rank in few}
+    there = [stage for stage in stages if stage.path in mine]
+    if len(paths) != 2 or len(mine) != 1 or 2 * len(there) >= len(stages) or any(s.transfer for s in stages):
+        return None
+    (own,), (theirs,) = mine, paths - mine
+    depth = first_unlike(own, theirs)
+    if depth is None or own[depth][:2] != theirs[depth][:2] or not _unavoidable(search, own, theirs, depth):
+        return None
+    ways = [way for way in ways_by(search, theirs, depth) if way[2].level in ("varying", "axes")]
+    ways += _out_of_loops(search, own, theirs, depth)
+    if not all(_may_be_theirs(search, way, few) for way in ways):
+        return None
+    waiting = next(stage.rank for stage in stages if stage.path == theirs)
+    return (tuple(sorted(few)), theirs, ways) if ways or _in_backward(search, waiting) else None
+
+
+def _out_of_loops(search: Search, own: CallPath, theirs: CallPath, depth: int) -> Iterator[Way]:
+    """Tests upon which a rank leaves a loop that the others are in, and the few are behind."""
+    for frame in theirs[depth:]:
+        place = search.places.find(frame)
+        for node in own_nodes(place.function) if place is not None and place.known else ():
+            if place is None or not isinstance(node, ast.For) or not spans(node, frame.line):
+                continue
+            if frame is theirs[depth] and spans(node, own[depth].line):
+                continue
+            for test in ends_early(search, place.function, node):
+                outer = next(o for o in ancestors(place.function.module, test) if isinstance(o, ast.stmt))
+                yield place.function, outer, search.why(place.function, test)
+
+
+def _may_be_theirs(search: Search, way: Way, few: set[int]) -> bool:
+    """A test on the rank itself that keeps one of them out for good tells of no call that was left out."""
+    function, node, reason = way
+    if not isinstance(node, ast.If) or reason.source != "rank_api":
+        return True
+    return all(search.may_change(node.test, function, rank) for rank in few)
+
+
+def _in_backward(search: Search, rank: int) -> bool:
+    """What is exchanged in a backward pass is up to the graph that each rank has made."""
+    looks = search.paths.whole(rank, "main")
+    return bool(looks) and any("torch/autograd/" in frame.file.replace("\\", "/") for frame in looks[0])
+
+
+def _unavoidable(search: Search, own: CallPath, theirs: CallPath, depth: int) -> bool:
+    """No rank comes back from the function in which they parted without this call, nor by an error."""
+    if any(True for _ in ways_by(search, own, depth)):
+        return False
+    for frame in own[depth:]:
+        place = search.places.find(frame)
+        if place is None or not place.known:
+            return False
+        for node in own_nodes(place.function):
+            if isinstance(node, (ast.Try, ast.Match)) and spans(node, frame.line):
+                return False
+            if not isinstance(node, (ast.For, ast.While)) or not spans(node, frame.line):
+                continue
+            together = frame is own[depth] and spans(node, theirs[depth].line)
+            if not together and not _is_gone_through(search, place.function, node):
+                return False
+    return True
+
+
+def _is_gone_through(search: Search, function: Function, loop: ast.For | ast.While) -> bool:
+    """All ranks go round it equally often."""
+    if isinstance(loop, ast.While) or search.why(function, loop.iter).level != "uniform":
+        return False
+    return not any(isinstance(node, _LEAVES) and spans(loop, node.lineno) for node in own_nodes(function))

@@ -1,0 +1,128 @@
+"""A pipeline whose first stage waits in a send, while the others wait in a sum that it may have gone by."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import rankandfile
+from rankandfile.model.diagnosis import Verdict
+
+SCHEDULE = """import torch.distributed as dist
+
+class Stages:
+    def __init__(self, before, after):
+        self.before, self.after = before, after
+
+    def take(self, of):
+        dist.recv(self.box, src=of)
+
+    def give(self, value, to):
+        dist.send(value, dst=to)
+
+    def run(self, batches):
+        for x in batches:
+            if self.before is not None:
+                self.take(self.before)
+            if self.after is not None:
+                self.give(x, self.after)
+        for x in batches:
+            if self.after is not None:
+                self.take(self.after)
+            if self.before is not None:
+                self.give(x, self.before)
+"""
+BOOK = """import torch.distributed as dist
+
+class Book:
+    def __init__(self, path):
+        self.seen = open(path).readlines()
+
+    def collect(self, group):
+        for name in self.seen:
+            dist.all_reduce(name, group=group)
+"""
+TRAIN = """import torch.distributed as dist
+from book import Book
+from schedule import Stages
+
+def main(before, after, steps, batches, pipe):
+    stages, book = Stages(before, after), Book(f"stage-{dist.get_rank()}")
+    for step in range(steps):
+        stages.run(batches)
+        book.collect(pipe)
+
+main(*__import__("job").parts())
+"""
+C10D = "torch/distributed/distributed_c10d.py"
+SENDS = (
+    f"    send ({C10D}:2700)\n    Stages.give (schedule.py:11)\n    Stages.run (schedule.py:18)\n"
+    "    main (train.py:8)\n"
+)
+SUMS = f"    all_reduce ({C10D}:3252)\n    Book.collect (book.py:9)\n    main (train.py:9)\n"
+
+
+def verdict(
+    folder: Path, schedule: str = SCHEDULE, book: str = BOOK, train: str = TRAIN, *, hung: bool = True
+) -> Verdict:
+    """Of four ranks, the first in a send and the others in the sum."""
+    for name in ("src", "evidence"):
+        (folder / name).mkdir()
+    for name, text in {"schedule": schedule, "book": book, "train": train}.items():
+        (folder / "src" / f"{name}.py").write_text(text)
+    for rank in range(4):
+        told = f'Process 10{rank}: python train.py\n\nThread 10{rank} (idle): "MainThread"\n'
+        told += (SENDS if rank == 0 else SUMS) + "    <module> (train.py:11)\n"
+        for look in range(2 if hung else 1):
+            path = folder / "evidence" / f"stack_rank{rank}_{look}.txt"
+            path.write_text(told)
+            os.utime(path, (1_700_000_000 + 10 * look,) * 2)
+    return rankandfile.diagnose([folder / "evidence"], src=[folder / "src"]).verdicts[0]
+
+
+def test_who_sends_of_the_next_round_went_by_what_the_others_wait_in(tmp_path: Path) -> None:
+    found = verdict(tmp_path)
+    assert ([one.rank for one in found.culprits], found.cause) == ([0], "skipped_collective"), found.sentence
+    assert found.location is not None
+    assert (found.location.file.rpartition("/")[2], found.location.line) == ("book.py", 8)
+
+
+def test_where_no_test_is_known_to_lead_around_it_no_test_is_named(tmp_path: Path) -> None:
+    guarded = BOOK.replace("for name in self.seen:", "if self.due(group):\n            name = group")
+    found = verdict(tmp_path, book=guarded)
+    assert ([one.rank for one in found.culprits], found.cause) == ([0], "skipped_collective"), found.sentence
+    assert "upon" not in found.sentence
+
+
+GIVES = "            if self.after is not None:\n                self.give(x, self.after)\n"
+BACK = SCHEDULE[SCHEDULE.index("        for x in batches:\n            if self.after") :]
+TWINS = {
+    "a message may be left out": {
+        "schedule": SCHEDULE.replace(GIVES, GIVES.replace("self.after is not None", "x.norm() > 0.1"))
+    },
+    "an error may end a round": {
+        "schedule": SCHEDULE.replace(
+            GIVES,
+            "            try:\n                self.give(x, self.after)\n"
+            "            except OSError:\n                pass\n",
+        )
+    },
+    "one may have more to send": {"schedule": SCHEDULE.replace(BACK, "")},
+    "a round may go without": {
+        "train": TRAIN.replace("stages.run(batches)", "if batches.mine(): stages.run(batches)")
+    },
+    "nobody can go by it": {"book": BOOK.replace("for name in self.seen:", "with self.seen as name:")},
+    "there is no next round": {"train": TRAIN.replace("for step in range(steps):", "with steps as step:")},
+}
+
+
+@pytest.mark.parametrize("texts", TWINS.values(), ids=TWINS.keys())
+def test_where_it_may_be_in_the_same_round_nobody_is_named(tmp_path: Path, texts: dict[str, str]) -> None:
+    found = verdict(tmp_path, **texts)
+    assert not found.culprits, found.sentence
+
+
+def test_a_job_that_nothing_shows_to_hang_has_nobody_to_blame(tmp_path: Path) -> None:
+    assert not verdict(tmp_path, hung=False).culprits
