@@ -44,6 +44,9 @@ def all_receive(of: WhereAllStand) -> Finding | None:
         len(lines) == 1 and not of.unseen and (for_ever or (bool(of.stays) and set(named) == set(of.stands)))
     )
     doing = {rank: f"{RECEIVES_FROM} {awaited[rank]} before it sends" for rank in named}
+    if sure and {*named} | {*(sent := _sent_in_circles(of))} == {*of.stands}:
+        # Who sends in a circle of its own waits for none of those that receive: it is in the same plight.
+        doing |= {rank: f"sends to rank {to} before it receives" for rank, to in sent.items()}
     either = ("order_inversion", "Both may receive before they send.")
     left_out = ("skipped_collective", "A send may have been left out before.")
     first, second = (either, left_out) if len(lines) == 1 else (left_out, either)
@@ -61,6 +64,12 @@ def all_receive(of: WhereAllStand) -> Finding | None:
 #: A send that blocks: what is sent asynchronously is waited for elsewhere.
 _SEND = "send"
 _PAIR = 2
+
+
+def _sent_in_circles(of: WhereAllStand) -> dict[int, int]:
+    """Ranks that send to each other in circles -> to whom."""
+    to = {r: s.asked.dst for r, s in of.waiting.items() if s.op == _SEND and s.asked.dst is not None}
+    return {rank: to[rank] for circle in _circles(to) if len(circle) > 1 for rank in circle}
 
 
 def all_send(of: WhereAllStand) -> Finding | None:

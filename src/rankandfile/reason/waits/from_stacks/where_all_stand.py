@@ -10,6 +10,7 @@ import polars as pl
 from msgspec import Struct
 
 from rankandfile.reason.facts import Facts
+from rankandfile.reason.ranks.activity import activities
 from rankandfile.reason.ranks.did_instead import world_of
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.moved import moved
@@ -123,8 +124,7 @@ class WhereAllStand(Struct, frozen=True, dict=True):
     @cached_property
     def stays(self) -> str:
         """What shows that they do not move: a few words; empty if nothing does."""
-        wakes = any(stand.activity in _MAY_WAKE for stand in self.elsewhere.values())
-        least = AT_LEAST_OF_FEW_NS if wakes else STILL_NS
+        least = AT_LEAST_OF_FEW_NS if self._may_wake else STILL_NS
         still = self.alike and self.apart_ns >= least and not moved(self.facts)
         if still and not is_usual(self.facts, self.apart_ns):
             looks = min(stand.snapshots for stand in self.stands.values())
@@ -138,6 +138,22 @@ class WhereAllStand(Struct, frozen=True, dict=True):
         if any(stand.activity == "debugger" for stand in self.elsewhere.values()):
             return "whoever is at a debugger's prompt stays there until somebody types"
         return "that the job hung was said" if self.facts.hung else ""
+
+    @property
+    def _may_wake(self) -> bool:
+        """Whether one that holds the others up may get on by itself, or by a thread that is at work for it."""
+        wakes = any(stand.activity in _MAY_WAKE for stand in self.elsewhere.values())
+        served = [rank for rank, stand in self.elsewhere.items() if stand.activity == "queue"]
+        return wakes or bool({*served} & self._with_threads_at_work)
+
+    @cached_property
+    def _with_threads_at_work(self) -> frozenset[int]:
+        """Ranks of which a thread beside the program's own was seen in what ends by itself."""
+        case = self.facts.case
+        rows = case.looks.filter((pl.col("role") == "other") & pl.col("rank").is_not_null())
+        doing = activities(rows, case.stacks, case.frames, self.facts.code.lines)
+        at_work = doing.filter(pl.col("activity").is_in(_MAY_WAKE))["stack"]
+        return frozenset(rows.filter(pl.col("stack").is_in(at_work.implode()))["rank"])
 
     @property
     def apart_ns(self) -> int:
