@@ -195,3 +195,9 @@ def test_who_never_comes_to_it_need_not_belong_to_it(tmp_path: Path, test: str) 
         "        for name in self.seen:\n            ", f"        if {test}:\n            return\n        "
     )
     assert not verdict(tmp_path, book=book).culprits
+
+
+def test_of_two_ways_around_it_the_one_that_is_known_is_one_that_can_be(tmp_path: Path) -> None:
+    also = "        if self.clock.due(group):\n            return\n        for name in self.seen:"
+    found = verdict(tmp_path, book=BOOK.replace("        for name in self.seen:", also))
+    assert "The call can be left out upon `for name in self.seen:`" in found.sentence
