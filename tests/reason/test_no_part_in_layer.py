@@ -14,9 +14,10 @@ EXPERTS, BACKWARD = "1", "a.py:21"
 GIVEN = {1: [5, 3, 0], 2: [4, 4, 0]}
 
 
-def circle(given: dict[int, list[int]], backward: str = BACKWARD) -> Verdict:
+def circle(given: dict[int, list[int]], backward: str = BACKWARD, sums_before: int = 0) -> Verdict:
     """Ranks 1 and 2 wait in an exchange, and rank 3, whose dump is lost, with rank 0 in the sum of gradients.
-    `given`: what they send there by their stacks. `backward`: where autograd calls from."""
+    `given`: what they send there by their stacks. `backward`: where autograd calls from. `sums_before`: passes that
+    ended, in which all came to the sum before that exchange."""
     programs: dict[int, list[Step]] = {}
     for rank in range(4):
         rows = given.get(rank, [3, 3, 3])
@@ -24,7 +25,9 @@ def circle(given: dict[int, list[int]], backward: str = BACKWARD) -> Verdict:
         before = [Call(EXPERTS, "all_to_all", site="a.py:15", sizes=([[9, 8]], [[9, 8]]))] if rank else []
         exchange = [Call(EXPERTS, "all_to_all", site=BACKWARD, sizes=sizes)] if rank in (1, 2) else []
         step = Call(WORLD, "all_reduce", site="a.py:60")
-        programs[rank] = [step, *before, *exchange, step]
+        usual = Call(EXPERTS, "all_to_all", site=BACKWARD, sizes=([[9, 8]], [[9, 8]]))
+        ended: list[Step] = [*before, step, *([usual] if rank else [])] * sums_before
+        programs[rank] = [*(ended or [step]), *before, *exchange, step]
     groups = {WORLD: [0, 1, 2, 3], EXPERTS: [1, 2, 3]}
     case = of_autograd(case_of(Job(groups, programs, backend="gloo"), lost=[3]), backward)
     witnesses = Witnesses(case)
@@ -56,3 +59,7 @@ def test_where_something_goes_to_it_or_nothing_to_another_as_well_nobody_is_name
 
 def test_in_a_forward_pass_nothing_to_send_is_no_reason_to_leave_it_out() -> None:
     assert blamed(circle(GIVEN, backward="a.py:15")) == []
+
+
+def test_who_always_came_to_the_sum_first_has_left_that_out() -> None:
+    assert blamed(circle(GIVEN, sums_before=3)) == []

@@ -53,7 +53,9 @@ def line(text: str, remark: str) -> int:
     return next(n for n, row in enumerate(text.splitlines(), 1) if row.endswith(f"# {remark}"))
 
 
-def diagnosed(folder: Path, train: str = TRAIN, rounds: int = 4, own_groups: bool = False) -> Verdict:
+def diagnosed(
+    folder: Path, train: str = TRAIN, rounds: int = 4, own_groups: bool = False, due: Call = GAUGE
+) -> Verdict:
     """Ranks 0 to 2 wait in the report of the fourth round, and rank 3 sends."""
     (folder / "train.py").write_text(train)
     (folder / "gauges.py").write_text(GAUGES)
@@ -61,7 +63,7 @@ def diagnosed(folder: Path, train: str = TRAIN, rounds: int = 4, own_groups: boo
     programs = {}
     for rank in range(4):
         reduced = REDUCED._replace(group="d1" if rank == 3 else "d0") if own_groups else REDUCED
-        programs[rank] = [*loop([reduced], rounds), Stop()] if rank == 3 else [*loop([reduced], 4), GAUGE]
+        programs[rank] = [*loop([reduced], rounds), Stop()] if rank == 3 else [*loop([reduced], 4), due]
     job = Job(groups, programs, backend="gloo", descs={"d0": "data", "d1": "data"})
     told = Witnesses(hidden(case_of(job, frames=False)))
     for rank in range(3):
@@ -102,3 +104,28 @@ def test_who_has_made_it_once_less_may_be_on_its_way(tmp_path: Path) -> None:
 def test_where_else_it_may_come_from_tells_nothing(tmp_path: Path, before: str, after: str) -> None:
     assert before in TRAIN
     assert "was made from" not in diagnosed(tmp_path, TRAIN.replace(before, after, 1)).sentence
+
+
+def test_a_call_that_a_round_may_go_without_tells_of_no_round(tmp_path: Path) -> None:
+    """Rank 3 is in the transfer of a round in which nobody makes it."""
+    for before, after in (
+        ("    dist.all_reduce(parameters)", "    if parameters.due():\n        dist.all_reduce(parameters)"),
+        (
+            "    dist.all_reduce(parameters)",
+            "    if not parameters.due():\n        return\n    dist.all_reduce(parameters)",
+        ),
+        ("        mean(stage", "        with stage.clock:\n            batch.last and mean(stage"),
+    ):
+        assert before in TRAIN
+        assert blamed(diagnosed(tmp_path, TRAIN.replace(before, after, 1))) == []
+
+
+def test_what_no_rank_of_the_job_leaves_out_is_made_each_time(tmp_path: Path) -> None:
+    guarded = TRAIN.replace(
+        "    dist.all_reduce", "    if dist.get_world_size() == 1:\n        return\n    dist.all_reduce"
+    )
+    assert blamed(diagnosed(tmp_path, guarded)) == [3]
+
+
+def test_the_call_itself_of_a_round_before_is_not_what_is_made_between(tmp_path: Path) -> None:
+    assert "was made from" not in diagnosed(tmp_path, due=REDUCED).sentence

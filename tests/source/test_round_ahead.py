@@ -64,8 +64,18 @@ SENDS = (
 SUMS = f"    all_reduce ({C10D}:3252)\n    Book.collect (book.py:9)\n    main (train.py:9)\n"
 
 
+def at(text: str, what: str) -> int:
+    return next(n for n, row in enumerate(text.splitlines(), 1) if what in row)
+
+
 def verdict(
-    folder: Path, schedule: str = SCHEDULE, book: str = BOOK, train: str = TRAIN, *, hung: bool = True
+    folder: Path,
+    schedule: str = SCHEDULE,
+    book: str = BOOK,
+    train: str = TRAIN,
+    *,
+    ahead: str = SENDS,
+    hung: bool = True,
 ) -> Verdict:
     """Of four ranks, the first in a send and the others in the sum."""
     for name in ("src", "evidence"):
@@ -74,7 +84,9 @@ def verdict(
         (folder / "src" / f"{name}.py").write_text(text)
     for rank in range(4):
         told = f'Process 10{rank}: python train.py\n\nThread 10{rank} (idle): "MainThread"\n'
-        told += (SENDS if rank == 0 else SUMS) + "    <module> (train.py:11)\n"
+        sums = SUMS.replace("book.py:9", f"book.py:{at(book, 'all_reduce')}")
+        sums = sums.replace("train.py:9", f"train.py:{at(train, 'book.collect')}")
+        told += (ahead if rank == 0 else sums) + f"    <module> (train.py:{at(train, 'main(*')})\n"
         for look in range(2 if hung else 1):
             path = folder / "evidence" / f"stack_rank{rank}_{look}.txt"
             path.write_text(told)
@@ -126,3 +138,66 @@ def test_where_it_may_be_in_the_same_round_nobody_is_named(tmp_path: Path, texts
 
 def test_a_job_that_nothing_shows_to_hang_has_nobody_to_blame(tmp_path: Path) -> None:
     assert not verdict(tmp_path, hung=False).culprits
+
+
+TIED = (
+    SCHEDULE[: SCHEDULE.index("    def take")]
+    + """    def take(self, of):
+        dist.recv(self.box, src=of)  # recv
+
+    def give(self, value, to):
+        dist.send(value, dst=to)
+
+    def run(self, batches):
+        if self.before is None:
+            self.take(3)  # take
+        if self.after is None:
+            self.give(self.box, 0)
+"""
+)
+
+
+def received(schedule: str) -> str:
+    return (
+        f"    recv ({C10D}:2600)\n    Stages.take (schedule.py:{at(schedule, '# recv')})\n"
+        f"    Stages.run (schedule.py:{at(schedule, '# take')})\n    main (train.py:8)\n"
+    )
+
+
+def test_who_waits_for_a_message_that_another_may_have_left_out_may_be_in_the_same_round(
+    tmp_path: Path,
+) -> None:
+    """The last stage sends in a function of its own, or in one that the round comes to afterwards."""
+    guarded = TIED.replace(
+        "        dist.send", "        if not self.box.any():\n            return\n        dist.send"
+    )
+    apart = TIED.replace(
+        "        if self.after is None", "\n    def tied(self):\n        if self.after is None"
+    )
+    train = TRAIN.replace(
+        "        book.", "        if batches.good():\n            stages.tied()\n        book."
+    )
+    for n, (schedule, text, culprits) in enumerate(
+        [(TIED, TRAIN, [0]), (guarded, TRAIN, []), (apart, train, [])]
+    ):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        found = verdict(folder, schedule, train=text, ahead=received(schedule))
+        assert [one.rank for one in found.culprits] == culprits, found.sentence
+
+
+@pytest.mark.parametrize(
+    "test", ["self.group is None", "dist.get_rank() == 0"], ids=["given no group", "by its rank"]
+)
+def test_who_never_comes_to_it_need_not_belong_to_it(tmp_path: Path, test: str) -> None:
+    book = BOOK.replace("(self, path):", "(self, path):\n        self.group = groups_of(path)")
+    book = book.replace(
+        "        for name in self.seen:\n            ", f"        if {test}:\n            return\n        "
+    )
+    assert not verdict(tmp_path, book=book).culprits
+
+
+def test_of_two_ways_around_it_the_one_that_is_known_is_one_that_can_be(tmp_path: Path) -> None:
+    also = "        if self.clock.due(group):\n            return\n        for name in self.seen:"
+    found = verdict(tmp_path, book=BOOK.replace("        for name in self.seen:", also))
+    assert "The call can be left out upon `for name in self.seen:`" in found.sentence

@@ -53,23 +53,26 @@ def test_who_wrote_what_the_handler_writes_was_in_its_block_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("writes", "ends", "lines"),
+    ("writes", "ends", "lines", "after"),
     [
-        (WRITES, "return", ((1, LINE[1]), (0, "begun with step 1"))),  # another rank's
-        (WRITES, "return", (LINE,)),  # of no other rank is there a log
-        (WRITES, "raise", (LINE, (0, "begun with step 1"))),  # nobody goes on from there
-        ("pass", "return", (LINE, (0, "begun with step 1"))),  # nothing writes it
+        (WRITES, "return", ((1, LINE[1]), (0, "begun with step 1")), ""),  # another rank's
+        (WRITES, "return", (LINE,), ""),  # of no other rank is there a log
+        (WRITES, "raise", (LINE, (0, "begun with step 1")), ""),  # nobody goes on from there
+        ("pass", "return", (LINE, (0, "begun with step 1")), ""),  # nothing writes it
+        # It may be of a round before.
+        (WRITES, "return", (LINE, (0, "begun with step 1")), "self.show(self.parts[step])"),
     ],
-    ids=["another rank", "one log", "raises on", "written elsewhere"],
+    ids=["another rank", "one log", "raises on", "written elsewhere", "raised behind the call"],
 )
 def test_without_its_own_line_nobody_is_said_to_have_caught_anything(
-    writes: str, ends: str, lines: tuple[tuple[int, str], ...]
+    writes: str, ends: str, lines: tuple[tuple[int, str], ...], after: str
 ) -> None:
     run = play(3, train=PROGRAM.format(writes=WRITES, ends="return"))
     files = {
         "train.py": run.files["train.py"]
         .replace(WRITES, writes)
         .replace("return\n\n\ndef", f"{ends}\n\n\ndef")
+        .replace("        except LookupError", f"            {after}\n        except LookupError")
     }
     verdict = said(Run(files, run.calls), *lines)
     assert "was caught" not in verdict.sentence and verdict.cause == "skipped_collective"

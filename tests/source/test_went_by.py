@@ -131,6 +131,19 @@ TWINS: dict[str, tuple[list[str], dict[str, str]]] = {
             )
         },
     ),
+    "they need not belong to the group of it": (
+        [SHARES, SHARES, AVERAGES, SHARES],
+        {
+            "losses": LOSSES.replace("(self, rows):", "(self, rows, group):")
+            .replace("self.rows = rows", "self.rows, self.group = rows, group")
+            .replace("(total)\n", "(total, group=self.group)\n"),
+            "train": TRAIN.replace("() :])", "() :], dist.new_group([0, 1, 3]))"),
+        },
+    ),
+    "they were given no group": (
+        [SHARES, SHARES, AVERAGES, SHARES],
+        {"losses": LOSSES.replace("not self.rows", "self.rows is None")},
+    ),
     "nobody can go by it": (
         [SHARES, SHARES, AVERAGES, SHARES],
         {"losses": LOSSES.replace("if not self.rows:", "if total == 7:")},

@@ -2,7 +2,9 @@
 though what it asks for looks the same.
 
 The others recorded by which way they came there; its stack shows its own. Two ways are two calls, whatever they look
-like: and where the others made calls by the rank's way right after those by theirs, the rank is further on.
+like, where the others have made calls by either, and never both for one call: a way that nobody else takes may be what
+the rank is there for. Where the others made calls by the rank's way right after those by theirs, the rank is further
+on. Of gloo's calls alone, which processes carry: with others a process may be far ahead of the call that does not end.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from rankandfile.reason.waits.from_stacks.kinds import kind_of
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, patience
-from rankandfile.reason.waits.seen_elsewhere import of_several_groups
+from rankandfile.reason.waits.seen_elsewhere import further_on, seen_before
 from rankandfile.reason.words import ranks_words, upper, verb
 
 _Way = tuple[Frame, ...]
@@ -104,7 +106,10 @@ def _apart(facts: Facts, call: Pending) -> _Apart | None:
     stands = [facts.hosts.get(rank) for rank in lost]
     row = pending_row(facts, call)
     ops = {lookup.op_of(facts, row)} if row is not None else {}
-    if not lost or not others or any(s is None or not _stays(s) or kind_of(s) not in ops for s in stands):
+    only_gloo = set(facts.case.dumps_used["backend"].unique()) == {"gloo"}
+    if not only_gloo or not lost or not others or any(_is_past(facts, call, rank) for rank in call.waiting):
+        return None
+    if any(s is None or not _stays(facts, call, s) or kind_of(s) not in ops for s in stands):
         return None
     theirs = {_way(facts, stand.stack) for stand in stands if stand is not None}
     made = [_by_ways(facts, rank, call) for rank in others]
@@ -112,20 +117,42 @@ def _apart(facts: Facts, call: Pending) -> _Apart | None:
     if len(theirs) != 1 or len(ours) != 1 or not all(made):
         return None
     here, there = ours.pop(), theirs.pop()
-    if not here or not there or here == there or not _of_this_group(facts, call, there):
+    parted = _parted(here, there)
+    seen = {_way(facts, facts.hosts[rank].stack) for rank in others if rank in facts.hosts}
+    if parted is None or there in seen or not _of_this_group(facts, call, there):
+        return None
+    if _both_for_one(facts, call, here, there):
         return None
     turns = [_then(ways, here) for ways in made]
     next_one = all(turn and {way[:-1] for way in turn} == {there[:-1]} for turn in turns)
-    parted = next((a, b) for a, b in zip(reversed(here), reversed(there), strict=False) if a != b)
     return _Apart(lost, others, next_one, *parted)
 
 
-def _stays(stand: Stand) -> bool:
-    return stand.activity == "collective" and not (stand.died or stand.moving or stand.running)
+def _stays(facts: Facts, call: Pending, stand: Stand) -> bool:
+    still = stand.activity == "collective" and not (stand.died or stand.moving or stand.running)
+    return still and not seen_before(facts, call, stand)
+
+
+def _is_past(facts: Facts, call: Pending, rank: int) -> bool:
+    """It has asked for more since, and does not stand in this call."""
+    made = facts.call_table.of_rank(rank)
+    at = made.filter(group=call.group, slot=call.slot)["record"].max()
+    later = isinstance(at, int) and made.filter(pl.col("record") > at).height > 0
+    return later or further_on(facts, call, rank)
 
 
 def _way(facts: Facts, stack: int | None) -> _Way:
-    return tuple(stack_of(facts.case, stack)) if stack is not None else ()
+    """By bare names: a recorder and a stack, or two hosts, may give more or less of them."""
+    frames = stack_of(facts.case, stack) if stack is not None else []
+    return tuple(
+        frame._replace(function=frame.function.rpartition(".")[2], file=lookup.short_file(frame.file))
+        for frame in frames
+    )
+
+
+def _parted(here: _Way, there: _Way) -> tuple[Frame, Frame] | None:
+    """The innermost frames that are not the same; None where one of the two is only known from further in."""
+    return next(((a, b) for a, b in zip(reversed(here), reversed(there), strict=False) if a != b), None)
 
 
 def _by_ways(facts: Facts, rank: int, call: Pending) -> list[_Way]:
@@ -135,11 +162,19 @@ def _by_ways(facts: Facts, rank: int, call: Pending) -> list[_Way]:
     return [ways[number] for number in made.sort("slot")["stack"]]
 
 
+def _both_for_one(facts: Facts, call: Pending, here: _Way, there: _Way) -> bool:
+    """Whether ranks came by the two ways to one call before: then these are no two calls."""
+    made = facts.call_table.of_group(call.group).select("slot", "stack").unique().drop_nulls()
+    ways = {stack: _way(facts, stack) for stack in made["stack"].unique()}
+    by_way = {way: {slot for slot, stack in made.iter_rows() if ways[stack] == way} for way in (here, there)}
+    return bool(by_way[here] & by_way[there])
+
+
 def _of_this_group(facts: Facts, call: Pending, way: _Way) -> bool:
-    """Whether calls by this way are all of this group, as far as any are recorded."""
+    """Whether others have made calls by this way, all of this group."""
     made = facts.call_table.calls.select("stack", "group").unique().drop_nulls("stack")
     groups = {group for stack, group in made.iter_rows() if _way(facts, stack) == way}
-    return groups == {call.group} or (not groups and not of_several_groups(facts))
+    return groups == {call.group}
 
 
 def _then(ways: list[_Way], here: _Way) -> list[_Way]:

@@ -1,13 +1,13 @@
 """A circle of a call of many and one of a small group: who came to the first without the second has left that out.
 
-Groups of one family do the same in each round. Where others, before they came to the call of many, made as many calls
-in groups of that family as the one that the small group waits in, whoever stands beside them has passed by it; up to
-the round before, its mates had made as many as those others.
+Groups of one family do the same in each round, if they have done so as far back as is recorded. Where others, before
+they came to the call of many, made as many calls in groups of that family as in a round before, and the one that the
+small group waits in is not one more, whoever stands beside them has passed by it.
 """
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 import polars as pl
@@ -31,7 +31,7 @@ class _Left(NamedTuple):
     ranks: tuple[int, ...]
     """Who waits in the call of many, and the other one lacks."""
     witnesses: tuple[int, ...]
-    """Of whom each had made as many calls in a group of that family."""
+    """Of whom each had made as many calls in a group of that family since the call of many before."""
 
 
 @finder(precedence=286)
@@ -49,7 +49,7 @@ def left_mates_waiting(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         confidence="supported",
         sentence=told(
             circle(wait_end.ranks, [in_calls(facts, call) for call in (left.many, left.few)]),
-            f"{upper(ranks_words(left.witnesses))} had made as many calls in groups of this kind before "
+            f"{upper(ranks_words(left.witnesses))} had made as many calls in groups of this kind in that round before "
             f"{verb(left.witnesses, 'it', 'they')} came to the {call_phrase(facts, left.many)}: {those} came there "
             f"without the {call_phrase(facts, left.few)}, so {it} left it, or one before it, out.",
         ),
@@ -84,30 +84,47 @@ def _left(facts: Facts, wait_end: WaitEnd) -> _Left | None:
             for rank in many.waiting
             if rank not in members[few.group] and facts.call_table.of_rank(rank).height
         ]
-        if len(witnesses) <= len(ranks) or {*mates} & {*many.waiting}:
+        if len(witnesses) <= len(ranks) or len(ranks) > len(mates) or {*mates} & {*many.waiting}:
             continue
-        here = [_made_before(facts, rank, few, many.group, many.slot) for rank in witnesses]
-        before = {_made_before(facts, rank, few, many.group, many.slot - 1) for rank in (*witnesses, *mates)}
-        # Until the round before all were alike, and that call is of this round.
-        began = before.pop() if len(before) == 1 else None
-        if (
-            began is not None
-            and began < few.slot
-            and all(made is not None and made >= few.slot for made in here)
-        ):
+        rounds = {rank: _in_rounds(facts, rank, few, many.group) for rank in (*witnesses, *mates)}
+        here = {rounds[rank].pop(many.slot, None) for rank in witnesses}
+        one = here.pop()
+        shared = set.intersection(*({*each} for each in rounds.values()))
+        before = [{each[slot] for each in rounds.values()} for slot in shared]
+        alike = all(len(numbers) == 1 for numbers in before)
+        # A number that no round had before tells of no other group.
+        if one is None or here or not alike or {one} not in before:
+            continue
+        if all(0 < _since(facts, mate, few, many) <= one for mate in mates):
             return _Left(many, few, ranks, tuple(witnesses))
     return None
 
 
-def _made_before(facts: Facts, rank: int, call: Pending, group: int, slot: int) -> int | None:
-    """How many calls the rank had made in its group of that call's family before it came to this call of all; None
-    where it has not made that, or is in no such group, or in several."""
-    made = facts.call_table.of_rank(rank)
-    at = made.filter(group=group, slot=slot)["record"].min()
+def _in_rounds(facts: Facts, rank: int, call: Pending, group: int) -> dict[int, int]:
+    """By the number of each call of all, how many calls in its group of that call's family the rank has made between
+    the one before and that; none where it is in no such group, or in several."""
     families = facts.membership.families
-    alike = (group for group, head in families.items() if head == families.get(call.group))
-    own = [group for group in alike if rank in facts.membership.members[group]]
-    if len(own) != 1 or not isinstance(at, int):
-        return None
-    last = made.filter((pl.col("group") == own[0]) & (pl.col("record") < at))["slot"].max()
-    return last if isinstance(last, int) else 0
+    alike = (each for each, head in families.items() if head == families.get(call.group))
+    own = [each for each in alike if rank in facts.membership.members[each]]
+    if len(own) != 1:
+        return {}
+    made = facts.call_table.of_rank(rank).filter(pl.col("slot").is_not_null())
+    of_all = made.filter(group=group).select("slot", "record").sort("slot").rows()
+    records = made.filter(group=own[0])["record"]
+    return {
+        slot: int(records.is_between(since, record).sum())
+        for (last, since), (slot, record) in pairwise(of_all)
+        if slot == last + 1
+    }
+
+
+def _since(facts: Facts, rank: int, few: Pending, many: Pending) -> int:
+    """How many calls of its group the rank has made in this round, with the one it waits in; 0 where that is not
+    recorded."""
+    made = facts.call_table.of_rank(rank)
+    came = made.filter(group=many.group, slot=(many.slot or 0) - 1)["record"].max()
+    return (
+        made.filter((pl.col("group") == few.group) & (pl.col("record") > came)).height
+        if came is not None
+        else 0
+    )

@@ -15,8 +15,9 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
+from rankandfile.reason.calls.rounds import always_followed
 from rankandfile.reason.claims.in_words import waiting
-from rankandfile.reason.divergence.earlier_rounds import due
+from rankandfile.reason.divergence.earlier_rounds import due, telling
 from rankandfile.reason.document import cited, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -161,7 +162,8 @@ def _elsewhere(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...]:
 )
 def _all_that_are_left(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...]:
     """Ranks without a dump that stand still in a line which makes calls of other groups as well, one for each of these
-    calls: all others wait in these, which gloo would end if their members were all there."""
+    calls: all others wait in these, which gloo would end if their members were all there. Each of the others has gone
+    on as always before: else it may have left out the call that the lost one is in."""
     lost = absent_ranks(facts)
     here = {rank for call in calls for rank in call.waiting}
     only_gloo = set(facts.case.dumps_used["backend"].unique()) == {"gloo"}
@@ -170,7 +172,8 @@ def _all_that_are_left(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...
     groups = {call.group for call in calls}
     of_others = all({*recorded_at(facts, stand)["group"]} - groups for stand in stands)
     everybody = {*facts.case.ranks_seen} <= here | {*lost} and len(stands) == len(lost) == len(calls)
-    return tuple(lost) if only_gloo and still and of_others and everybody and not {*lost} & here else ()
+    left = only_gloo and still and of_others and everybody and not {*lost} & here
+    return tuple(lost) if left and _all_due(facts, calls, always=True) else ()
 
 
 def of_one_kind(facts: Facts, calls: Sequence[Pending]) -> bool:
@@ -191,16 +194,18 @@ def _may_be_recorded(facts: Facts, calls: Sequence[Pending], those: Sequence[int
     return first and bool(set(facts.case.ranks_seen) - seen - {*those} - set(absent_ranks(facts)))
 
 
-def _all_due(facts: Facts, calls: Sequence[Pending]) -> bool:
-    """Whether each that waits goes on as its own rounds before."""
-    return all(_is_due(facts, rank) for call in calls for rank in call.waiting)
+def _all_due(facts: Facts, calls: Sequence[Pending], *, always: bool = False) -> bool:
+    """Whether each that waits goes on as its own rounds before; `always`: as all of them that came so far."""
+    return all(_is_due(facts, rank, always=always) for call in calls for rank in call.waiting)
 
 
-def _is_due(facts: Facts, rank: int) -> bool:
+def _is_due(facts: Facts, rank: int, *, always: bool) -> bool:
     made = facts.call_table.of_rank(rank).sort("record")
     if made.height < 3:
         return False
     keys = made.select(pl.concat_str([pl.col("group"), pl.col("token")], separator=":").rank("dense"))
     tokens = keys.to_series().cast(pl.UInt64).to_numpy()
     expected = due(tokens[:-1], 1)
+    if always and not always_followed(telling(tokens[:-1])):
+        return False
     return len(expected) > 0 and int(expected[0]) == int(tokens[-1])

@@ -1,7 +1,8 @@
 """Whether who waits in a transfer is past the call of the others, where no record has frames: by the source.
 
 It has made the call that the others made right before, as often as they, and that is made nowhere but between the line
-at which it stands and theirs: so it has come there anew.
+at which it stands and theirs: so it has come there anew. Nor is it the call itself that the others wait in, of a round
+before.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from .graph import Pending
 
 
 def came_round_by_code(
-    facts: Facts, rank: int, call: Pending, before: lookup.Row, last: lookup.Row
+    facts: Facts, rank: int, call: Pending, before: lookup.Row, last: lookup.Row, due: lookup.Row
 ) -> Frame | None:
-    """The line that made its last call. `before`: what who waits in the call made right before it."""
+    """The line that made its last call. `before`: what who waits in the call, `due`, made right before it."""
     other = next((facts.hosts[r] for r in call.waiting if r in facts.hosts), None)
     if other is None or before["op"] != last["op"] or not _as_often(facts, before, last):
+        return None
+    if before["terms"] == due["terms"]:
         return None
     here, there = (stack_of(facts.case, stand.stack) for stand in (facts.hosts[rank], other))
     pair = _apart(here, there)

@@ -59,7 +59,7 @@ def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row
     if stand is None or last is None or stand.activity != "p2p" or stand.moving or stand.died:
         return None
     if last["stack"] is None and before["stack"] is None:
-        return came_round_by_code(facts, rank, call, before, last)
+        return came_round_by_code(facts, rank, call, before, last, due_row)
     if before["slot"] != last["slot"] or before["path"] != last["path"]:
         return None
     then, now, due = (

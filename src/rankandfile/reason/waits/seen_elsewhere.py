@@ -44,7 +44,7 @@ def seen_elsewhere(facts: Facts, call: Pending, told: Collection[Request]) -> li
     in_it = sorted(
         rank
         for rank in seen_somewhere
-        if not (_further_on(facts, call, rank) or _seen_before(facts, call, facts.hosts[rank]))
+        if not (further_on(facts, call, rank) or seen_before(facts, call, facts.hosts[rank]))
     )
     seen = (facts.hosts[rank] for rank in ways_to_waits(facts.case, facts.hosts, in_it))
     world = facts.case.world_size
@@ -64,7 +64,7 @@ def _lacks_them(facts: Facts, call: Pending, rank: int, waiting: set[int]) -> bo
     return all(waiting <= {*members[group]} for group in others)
 
 
-def _further_on(facts: Facts, call: Pending, rank: int) -> bool:
+def further_on(facts: Facts, call: Pending, rank: int) -> bool:
     """Its log counts calls behind this one; or its process is gone, and its stack is of a time before."""
     came = facts.standing.filter(group=call.group, rank=rank)["last"].max()
     return died_first(facts.accounts, rank) or (isinstance(came, int) and came > (call.slot or 0))
@@ -82,18 +82,18 @@ def is_elsewhere(facts: Facts, call: Pending, rank: int) -> bool:
     another call, of a kind that cannot be this one's, or on a line from which others made calls of this group, in none
     that others are past; or where nobody of those that wait has come from, if each can be in but this one's group."""
     stand = facts.hosts.get(rank)
-    if stand is None or stand.died or stand.moving or _further_on(facts, call, rank):
+    if stand is None or stand.died or stand.moving or further_on(facts, call, rank):
         return False
     there = recorded_at(facts, stand)
     if not there.height and _is_nobodys(facts, call, stand):
-        return not _seen_before(facts, call, stand)
+        return not seen_before(facts, call, stand)
     ops = {kind_of(stand)} - {facts.call_table.terms[number].op for number in _terms_of(facts, call)}
     unlike = bool(ops) and stand.activity == "collective"
     if not known(stand) or not (unlike or there.height) or not {*there["group"].to_list()} <= {call.group}:
         return False
     if _may_be_behind(facts, call, there["slot"].drop_nulls().to_list()):
         return False
-    return not _seen_before(facts, call, stand)
+    return not seen_before(facts, call, stand)
 
 
 @heuristic(
@@ -120,7 +120,7 @@ def _terms_of(facts: Facts, call: Pending) -> list[int]:
     return made["terms"].unique().to_list()
 
 
-def _seen_before(facts: Facts, call: Pending, stand: Stand) -> bool:
+def seen_before(facts: Facts, call: Pending, stand: Stand) -> bool:
     """Whether somebody looked at it before the others came to the call: it may have gone on since."""
     came = facts.call_table.of_group(call.group).filter(pl.col("slot") == call.slot)["created_ns"].max()
     return stand.last_ns is not None and isinstance(came, int) and 0 < stand.last_ns < came

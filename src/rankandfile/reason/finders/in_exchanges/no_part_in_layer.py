@@ -2,18 +2,23 @@
 
 What was sent comes back: it got nothing in the forward pass of that layer. What a rank makes of nothing is often a new
 tensor, which has no graph; then its backward pass goes by the layer and leaves the exchanges out. It need not have left
-a dump: that nothing goes to it the others' stacks tell.
+a dump: that nothing goes to it the others' stacks tell. Not where these came to the exchange otherwise than each time
+before: they may have left out the call that it waits in.
 """
 
 from __future__ import annotations
+
+import polars as pl
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.exchanges.split_pairs import splits_of
 from rankandfile.reason.calls.exchanges.undone import made_in_backward
+from rankandfile.reason.calls.rounds import always_followed
 from rankandfile.reason.claims.in_words import circle
 from rankandfile.reason.divergence import in_document
+from rankandfile.reason.divergence.earlier_rounds import due, telling
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -75,12 +80,26 @@ def _without_part(facts: Facts, call: Pending) -> tuple[int, ...]:
     members = facts.membership.members[call.group]
     if call.slot is None or not set(call.waiting) < set(members) or not made_in_backward(facts, call):
         return ()
+    if any(_came_otherwise(facts, rank) for rank in call.waiting):
+        return ()
     sent = [splits_of(facts, call, rank, len(members)) for rank in call.waiting]
     if not all(sent):
         return ()
     given = [sum(each[0][n] for each in sent if each is not None) for n in range(len(members))]
     without = tuple(rank for rank, rows in zip(members, given, strict=True) if not rows)
     return without if set(without) == set(members) - set(call.waiting) else ()
+
+
+def _came_otherwise(facts: Facts, rank: int) -> bool:
+    """Whether in its own past another call, by its group and way, always came where its last one is."""
+    made = facts.call_table.of_rank(rank).sort("record")
+    if made.height < 3 or made["path"].has_nulls():
+        return False
+    keys = made.select(pl.concat_str([pl.col("group"), pl.col("path")], separator=":").rank("dense"))
+    tokens = keys.to_series().cast(pl.UInt64).to_numpy()
+    expected = due(tokens[:-1], 1)
+    differs = len(expected) > 0 and int(expected[0]) != int(tokens[-1])
+    return differs and always_followed(telling(tokens[:-1]))
 
 
 def _doing(facts: Facts, rank: int) -> str:

@@ -1,7 +1,8 @@
 """Who was thrown out of what the others wait in, by what the handler around that writes: no other rank wrote so.
 
 A call that asks the other ranks, for a checkpoint or for objects, may raise before it asks: both sides came to its line
-then, and no test stands between them. In the stacks and dumps that looks as if the one side had never come there.
+then, and no test stands between them. In the stacks and dumps that looks as if the one side had never come there. What
+comes after the call in that block may raise as well, with the call done: then the line is of a round before.
 
 In: where two cohorts went. Out: the handler around the call that one waits in, where the other wrote what it writes.
 """
@@ -12,6 +13,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence.syntax import spans
 from rankandfile.source.lines.call_paths import first_unlike
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import handlers_around
@@ -49,4 +51,14 @@ def _around(search: Search, divergence: CodeDivergence) -> Iterator[tuple[Source
         place = search.places.find(normal.path[depth])
         if place is not None and place.known:
             inside = handlers_around(there) if depth == parted and there is not None else []
-            yield from ((place, handler) for handler in handlers_around(place) if handler not in inside)
+            caught = (handler for handler in handlers_around(place) if handler not in inside)
+            yield from ((place, handler) for handler in caught if _is_last(place, handler))
+
+
+def _is_last(place: SourcePlace, handler: ast.ExceptHandler) -> bool:
+    """Whether the line is in the last statement of the block."""
+    tried = next(
+        node for node in place.function.nodes if isinstance(node, ast.Try) and handler in node.handlers
+    )
+    within = (node for part in tried.body for node in ast.walk(part) if isinstance(node, ast.stmt))
+    return all(spans(node, place.line) or node.lineno < place.line for node in within)

@@ -2,8 +2,8 @@
 
 The others cannot be past the few: they would have had to come through the call of these, and it does not end without
 them. So the few have come to their call by way of the other one, and went by it: whoever waits there waits for someone
-who is not there, and they alone are not. How many they are tells a call that was left out from one that was made too
-much.
+who is not there, and they alone are not. Both are calls of all ranks: of a group that the code makes of some, the few
+need not be. How many they are tells a call that was left out from one that was made too much.
 
 In: the stacks of all ranks. Out: the test or the loop upon which the call is left out, else the call's own line.
 """
@@ -15,7 +15,9 @@ from collections.abc import Iterator
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
+from rankandfile.source.dependence import axes_of
 from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.effects.event import event
 from rankandfile.source.lines.call_paths import CallPath, first_unlike
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
@@ -23,7 +25,7 @@ from rankandfile.source.program.scopes import own_nodes
 
 from .pipeline import all_stages
 from .rounds import ends_early
-from .ways_by import Way, ways_by
+from .ways_by import Way, may_be_theirs, ways_by
 
 _LEAVES = (ast.Break, ast.Return, ast.Raise)
 
@@ -47,12 +49,26 @@ def gone_by(search: Search, verdict: Verdict) -> tuple[tuple[int, ...], CallPath
     depth = first_unlike(own, theirs)
     if depth is None or own[depth][:2] != theirs[depth][:2] or not _unavoidable(search, own, theirs, depth):
         return None
+    if _is_of_some(search, theirs) or _is_of_some(search, own):
+        return None
     ways = [way for way in ways_by(search, theirs, depth) if way[2].level in ("varying", "axes")]
     ways += _out_of_loops(search, own, theirs, depth)
-    if not all(_may_be_theirs(search, way, few) for way in ways):
+    if not all(may_be_theirs(search, way, few) for way in ways):
         return None
     waiting = next(stage.rank for stage in stages if stage.path == theirs)
     return (tuple(sorted(few)), theirs, ways) if ways or _in_backward(search, waiting) else None
+
+
+def _is_of_some(search: Search, path: CallPath) -> bool:
+    """Whether it is made in a group that may not be of all ranks."""
+    place = search.places.find(path[-1])
+    if place is None or not place.known:
+        return True
+    program = place.function.module.program
+    calls = (node for node in own_nodes(place.function) if isinstance(node, ast.Call))
+    made = [found for node in calls if spans(node, place.line) and (found := event(node, place.function))]
+    groups = [(each.function, each.group) for each in made if each.group is not None]
+    return any(axes_of(program, function, group) is not None for function, group in groups)
 
 
 def _out_of_loops(search: Search, own: CallPath, theirs: CallPath, depth: int) -> Iterator[Way]:
@@ -67,14 +83,6 @@ def _out_of_loops(search: Search, own: CallPath, theirs: CallPath, depth: int) -
             for test in ends_early(search, place.function, node):
                 outer = next(o for o in ancestors(place.function.module, test) if isinstance(o, ast.stmt))
                 yield place.function, outer, search.why(place.function, test)
-
-
-def _may_be_theirs(search: Search, way: Way, few: set[int]) -> bool:
-    """A test on the rank itself that keeps one of them out for good tells of no call that was left out."""
-    function, node, reason = way
-    if not isinstance(node, ast.If) or reason.source != "rank_api":
-        return True
-    return all(search.may_change(node.test, function, rank) for rank in few)
 
 
 def _in_backward(search: Search, rank: int) -> bool:

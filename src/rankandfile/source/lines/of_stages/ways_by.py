@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from rankandfile.source.dependence import Reason
@@ -55,6 +55,30 @@ def goes_on(function: Function, node: ast.If, line: int) -> bool:
         and spans(around, line)
         and node.lineno < line
     )
+
+
+def may_be_theirs(search: Search, way: Way, few: Iterable[int]) -> bool:
+    """A test that keeps one of them out for good, by its rank or as it was given no group, tells of no call that was
+    left out: it need not belong to that."""
+    function, node, reason = way
+    if not isinstance(node, ast.If):
+        return True
+    if settled(search, node.test):
+        return False
+    return reason.source != "rank_api" or all(search.may_change(node.test, function, rank) for rank in few)
+
+
+def settled(search: Search, test: ast.expr) -> bool:
+    """`self.before is None`, of what an object is given when it is made, and never again."""
+    match test:
+        case ast.Compare(
+            left=ast.Attribute(value=ast.Name(id="self"), attr=name),
+            ops=[ast.Is() | ast.IsNot()],
+            comparators=[ast.Constant(value=None)],
+        ):
+            stores = search.objects.index.stores.get(name, ())
+            return bool(stores) and all(function.name == "__init__" for function, _ in stores)
+    return False
 
 
 def line_around(
