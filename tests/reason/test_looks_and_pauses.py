@@ -71,3 +71,43 @@ def test_looks_are_held_against_the_pauses_that_the_job_made_before(pause_s: int
     )
     verdict = best(looked_at(Witnesses(case), 8))
     assert bool(verdict.hang and blamed(verdict)) is hangs, verdict.sentence
+
+
+GETS: list[Frame] = [
+    ("wait", "/usr/lib/python3.11/threading.py", 327),
+    ("get", "/usr/lib/python3.11/queue.py", 171),
+    ("batches", "/workspace/shelf.py", 39),
+]
+
+
+@pytest.mark.parametrize(("made_at_s", "named"), [(3.0, False), (12.0, True)])
+def test_who_made_a_call_between_two_looks_got_on(made_at_s: float, named: bool) -> None:
+    """Rank 0 was seen waiting for its next data both times, twelve seconds apart; its last call, and the one in which
+    rank 1 waits for it, were made so long before the second look."""
+    case = case_of(Job({WORLD: [0, 1]}, {0: [*loop(BODY, 6), Stop()], 1: loop(BODY, 7)}, backend="gloo"))
+    at = START + 700 * SECOND - int(made_at_s * SECOND)
+    calls = case.calls.with_columns(created_ns=at - (6 - pl.col("record")) * SECOND // 10)
+    dumps = case.dumps.with_columns(written_ns=pl.lit(START + 700 * SECOND, pl.Int64))
+    told = looked_at(Witnesses(replace(case, calls=calls, dumps=dumps)), 11)
+    stands = gather(told.case).hosts
+    assert (stands[0].moving is False) is named
+
+
+def test_whose_thread_is_at_work_is_given_more_time() -> None:
+    """A queue that a thread of the rank fills: where that was seen asleep in its own code, it may be at work."""
+
+    def told(*threads: list[Frame]) -> Verdict:
+        case = case_of(Job({WORLD: [0, 1]}, {0: [], 1: []}), lost=[0, 1])
+        seen = Witnesses(case).stack(0, GETS, GETS).stack(1, MEETS, MEETS)
+        last = START + 700 * SECOND
+        times = [last - 7 * SECOND * (1 - n % 2) for n in range(seen.case.stack_files.height)]
+        files = seen.case.stack_files.with_columns(written_ns=pl.Series(times, dtype=pl.Int64))
+        seen.case = replace(seen.case, stack_files=files)
+        for frames in threads:
+            seen.stack(0, frames, role="other")
+        code = CodeRead(lines={("/workspace/shelf.py", 33): SLEEPS})
+        return conclude(gather(seen.case, code=code)).verdicts[0]
+
+    assert blamed(told()) == [0]
+    fetches: list[Frame] = [("fetch", "/workspace/shelf.py", 33)]
+    assert (blamed(told(fetches)), suspected(told(fetches))) == ([], [0])

@@ -47,6 +47,7 @@ def all_receive(of: WhereAllStand) -> Finding | None:
     if sure and {*named} | {*(sent := _sent_in_circles(of))} == {*of.stands}:
         # Who sends in a circle of its own waits for none of those that receive: it is in the same plight.
         doing |= {rank: f"sends to rank {to} before it receives" for rank, to in sent.items()}
+        doing = dict(sorted(doing.items()))
     either = ("order_inversion", "Both may receive before they send.")
     left_out = ("skipped_collective", "A send may have been left out before.")
     first, second = (either, left_out) if len(lines) == 1 else (left_out, either)
