@@ -36,7 +36,7 @@ NOT_TOLD_APART = {"group_made_by_members_only"}
 OF_ONE_NAME = {("practice-25d", "case-06")}
 #: A library makes a call for each value that was logged, all from one line of the program: the log of calls, which has
 #: the program's lines alone, does not tell that one rank is at the next of them.
-OF_A_LIBRARY = {("practice-36b", "case-01")}
+OF_A_LIBRARY = {("practice-36b", "case-01"), ("practice-39d", "case-01")}
 #: These left no dumps, so that there is no answer from dumps only.
 NO_DUMPS = {"raised-logs-only", "init-stuck", "teardown-stuck"}
 

@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.diagnosis import Cohort
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.divergence.code_paths import Frame, stack_of
-from rankandfile.reason.document import cited, not_come, perhaps
+from rankandfile.reason.document import cited, cohort, diverged, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.host import Stand
@@ -81,7 +83,14 @@ def by_another_way(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         culprits=apart.ranks,
         doing=dict.fromkeys(apart.ranks, f"came there by {_words(apart.there)}"),
         victims=apart.others,
-        divergence=not_come(facts, call, row, apart.ranks, apart.others),
+        divergence=diverged(
+            facts,
+            call.group,
+            seq=row["seq"],
+            kind="absent",
+            # By its number they have come to it; what they asked for in it, no record tells.
+            cohorts=[cohort(facts, apart.others, row), Cohort(ranks=format_ranks(apart.ranks), unknown=True)],
+        ),
         location=lookup.location_of(facts, row),
         evidence=(*cited(row), *(i for rank in apart.ranks[:4] for i in facts.hosts[rank].evidence[:1])),
         contradicted_by=f"the dump of {those}, with the same way to the {call_phrase(facts, call)}",

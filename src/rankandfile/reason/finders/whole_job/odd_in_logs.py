@@ -42,6 +42,8 @@ _CAUSES = (
 )
 
 
+#: `'stop': False` says that it did not.
+_DENIED = re.compile(r"(?i)\b\w+['\"]?\s*[:=]\s*(?:false|none|no|0)\b")
 #: What a program reads: that the ranks' numbers of it differ is a reason to part.
 _INPUTS = re.compile(
     r"(?i)batch|sampl|shard|example|row|record|item|file|sequence|document|utterance|image|chunk|part|token|step|iter"
@@ -68,7 +70,8 @@ def _said(row: dict[str, object]) -> _Said:
     text, others, other = str(row["text"]), fields.get("others", 0), fields.get("other", "")
     if row["kind"] == "line_alone":
         words = f'wrote, as the only one of {others + 1} ranks: "{text}"'
-        cause = next((cause for cause, pattern in _CAUSES if pattern.search(text)), "undetermined")
+        told = _DENIED.sub("", text)
+        cause = next((cause for cause, pattern in _CAUSES if pattern.search(told)), "undetermined")
     elif row["kind"] == "value_differs":
         words = f'wrote "{text}", where {counted(others, "other")} wrote "{other}"'
         inputs = "uneven_inputs" if _INPUTS.search(text) and _fewer(fields, text) else "undetermined"

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.known.group_makers import MAKES_GROUPS
 from rankandfile.source.dependence import axes_of
 from rankandfile.source.dependence.syntax import ancestors, spans
 from rankandfile.source.effects.event import event
@@ -23,7 +24,7 @@ from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 
-from .pipeline import all_stages
+from .pipeline import Stage, all_stages
 from .rounds import ends_early
 from .ways_by import Way, may_be_theirs, ways_by
 
@@ -49,7 +50,11 @@ def gone_by(search: Search, verdict: Verdict) -> tuple[tuple[int, ...], CallPath
     depth = first_unlike(own, theirs)
     if depth is None or own[depth][:2] != theirs[depth][:2] or not _unavoidable(search, own, theirs, depth):
         return None
-    if _is_of_some(search, theirs) or _is_of_some(search, own):
+    if (
+        _is_of_some(search, theirs)
+        or _is_of_some(search, own)
+        or any(_makes_groups(search, s) for s in stages)
+    ):
         return None
     ways = [way for way in ways_by(search, theirs, depth) if way[2].level in ("varying", "axes")]
     ways += _out_of_loops(search, own, theirs, depth)
@@ -57,6 +62,12 @@ def gone_by(search: Search, verdict: Verdict) -> tuple[tuple[int, ...], CallPath
         return None
     waiting = next(stage.rank for stage in stages if stage.path == theirs)
     return (tuple(sorted(few)), theirs, ways) if ways or _in_backward(search, waiting) else None
+
+
+def _makes_groups(search: Search, stage: Stage) -> bool:
+    """Whom a group is made of, and by whom, the call does not tell."""
+    looks = search.paths.whole(stage.rank, "main")
+    return bool(looks) and any(MAKES_GROUPS.search(frame.function) for frame in looks[0])
 
 
 def _is_of_some(search: Search, path: CallPath) -> bool:

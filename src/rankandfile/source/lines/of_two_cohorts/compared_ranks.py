@@ -122,6 +122,9 @@ def _seen_apart(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
         seen.setdefault((rank in culprits, paths.now(rank)), []).append(rank)
     guilty = [Cohort(ranks=format_ranks(ranks)) for (odd, path), ranks in seen.items() if path and odd]
     normal = sorted((ranks for (odd, path), ranks in seen.items() if path and not odd), key=lambda r: -len(r))
+    if not normal:
+        # Of a circle that all are in, any two show where the paths diverge.
+        yield from _pairs(paths, guilty[:1], guilty[1:], False)
     yield from _pairs(paths, [Cohort(ranks=format_ranks(ranks)) for ranks in normal], guilty, True)
 
 
