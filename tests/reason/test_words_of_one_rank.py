@@ -13,6 +13,7 @@ import pytest
 
 import rankandfile
 from rankandfile.model.diagnosis import Verdict
+from rankandfile.reason.finders.whole_job.odd_in_logs import _said
 
 GAVE_UP = (
     "[rank{rank}]:[E311 04:20:00.1{rank}9371 ProcessGroupNCCL.cpp:629] [Rank {rank}] Watchdog caught collective operation "
@@ -277,3 +278,9 @@ def test_a_part_of_a_date_a_time_or_a_path_is_no_smaller_count(
     found = best(tmp_path, **files)
     assert named(found) == [3]
     assert (found.cause == "uneven_inputs") is uneven
+
+
+def test_a_stop_that_the_line_itself_denies_is_none() -> None:
+    row = {"kind": "line_alone", "rank": 1, "log": 1, "line": 2, "fields": '{"others": 3}'}
+    for text, cause in (("{'score': 66.1, 'stop': False}", "undetermined"), ("stop=True", "early_exit")):
+        assert _said({**row, "text": f"review {text}"}).cause == cause

@@ -107,7 +107,12 @@ def test_what_a_backward_pass_exchanges_is_up_to_the_graph_of_each_rank(tmp_path
     assert who_went_by(left(tmp_path, [inside, inside, AVERAGES, inside], train=lines)) == ((2,), [])
 
 
+MAKES = f"    _new_group_with_tag ({C10D}:4975)\n    Losses.share (losses.py:10)\n    main (train.py:10)\n"
 TWINS: dict[str, tuple[list[str], dict[str, str]]] = {
+    "the others make a group, and nobody knows of whom": (
+        [MAKES, MAKES, AVERAGES, MAKES],
+        {"losses": LOSSES.replace("dist.all_reduce(total)", "dist.new_group(total)")},
+    ),
     "as many on both sides": ([SHARES, SHARES, AVERAGES, AVERAGES], {}),
     "the others may have gone by theirs": (
         [SHARES, SHARES, AVERAGES, SHARES],
