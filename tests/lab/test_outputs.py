@@ -37,6 +37,8 @@ OF_ONE_NAME = {("practice-25d", "case-06")}
 #: A library makes a call for each value that was logged, all from one line of the program: the log of calls, which has
 #: the program's lines alone, does not tell that one rank is at the next of them.
 OF_A_LIBRARY = {("practice-36b", "case-01"), ("practice-39d", "case-01")}
+#: The exchanges of all layers come by one line in a backward pass, where the log of calls does not tell them apart.
+OF_ONE_PASS = {("practice-39d", "case-04")}
 #: These left no dumps, so that there is no answer from dumps only.
 NO_DUMPS = {"raised-logs-only", "init-stuck", "teardown-stuck"}
 
@@ -82,7 +84,8 @@ def test_outputs_of_opened_sets(opened: Path, form: Form) -> None:
     cases = [
         case
         for case in sorted(opened.iterdir())
-        if (case / "evidence").is_dir() and (opened.name, case.name) not in OF_ONE_NAME | OF_A_LIBRARY
+        if (case / "evidence").is_dir()
+        and (opened.name, case.name) not in OF_ONE_NAME | OF_A_LIBRARY | OF_ONE_PASS
     ]
     assert {case.name: found for case in cases if (found := faults(case, form))} == {}
 

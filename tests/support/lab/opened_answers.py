@@ -159,8 +159,8 @@ UNLIKE_NCCL = (
     ("practice-39a", "logs only", "case-08"),
 )
 
-#: Its even ranks send to each other in a circle, as its odd ones receive in one. The truths of three later sets name all
-#: who are in such circles; this one names those who receive alone.
+#: Its even ranks send to each other in a circle, as its odd ones receive in one. The truths of three later sets name
+#: all who are in such circles; this one names those who receive alone.
 ALL_IN_CIRCLES = tuple(
     ("round-1", form, "a12-river-halo")
     for form in ("stacks and logs only", "stacks, logs and sources", "copied without times")
