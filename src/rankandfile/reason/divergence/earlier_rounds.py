@@ -11,12 +11,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason.calls.rounds import always_followed, predict
 
 from .alignment import Tokens, common_prefix
 from .cohorts import Track
+
+
+def in_order(made: pl.DataFrame, by: str) -> Tokens:
+    """A rank's calls one after the other, each as a number for its group and what this column says of it."""
+    keys = made.sort("record").select(
+        pl.concat_str([pl.col("group"), pl.col(by)], separator=":").rank("dense")
+    )
+    tokens: Tokens = keys.to_series().cast(pl.UInt64).to_numpy()
+    return tokens
 
 
 def due(before: Tokens, count: int) -> Tokens:

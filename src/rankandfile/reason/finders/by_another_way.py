@@ -27,6 +27,7 @@ from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.backends import all_by_gloo
 from rankandfile.reason.waits.from_stacks.kinds import kind_of
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, in_calls, pending_row
@@ -115,8 +116,9 @@ def _apart(facts: Facts, call: Pending) -> _Apart | None:
     stands = [facts.hosts.get(rank) for rank in lost]
     row = pending_row(facts, call)
     ops = {lookup.op_of(facts, row)} if row is not None else {}
-    only_gloo = set(facts.case.dumps_used["backend"].unique()) == {"gloo"}
-    if not only_gloo or not lost or not others or any(_is_past(facts, call, rank) for rank in call.waiting):
+    if not all_by_gloo(facts.case) or not lost or not others:
+        return None
+    if any(_is_past(facts, call, rank) for rank in call.waiting):
         return None
     if any(s is None or not _stays(facts, call, s) or kind_of(s) not in ops for s in stands):
         return None

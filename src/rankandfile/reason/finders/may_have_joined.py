@@ -16,6 +16,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks, reasons, without_dumps
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.backends import all_by_gloo
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import first_pending, in_calls, pending_row
 from rankandfile.reason.waits.patience import Patience, is_new_work, patience
@@ -141,9 +142,8 @@ def _carries_no_more(facts: Facts, wait_end: WaitEnd, call: Pending) -> bool:
     """Whether a call that has waited too long is one of gloo's, in which no device has a part: if all had come, their
     processes would end it. And those without a dump are few, left no file at all, and may be in no transfer."""
     ranks = wait_end.ranks
-    used = facts.case.dumps_used
     return (
-        set(used["backend"].unique()) == {"gloo"}
+        all_by_gloo(facts.case)
         and len(ranks) < len(call.waiting)
         and [*ranks] == absent_ranks(facts)
         and not facts.hidden

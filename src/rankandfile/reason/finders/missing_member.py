@@ -17,12 +17,13 @@ from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.calls.rounds import always_followed
 from rankandfile.reason.claims.in_words import waiting
-from rankandfile.reason.divergence.earlier_rounds import due, telling
+from rankandfile.reason.divergence.earlier_rounds import due, in_order, telling
 from rankandfile.reason.document import cited, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.verdict.finding import Finding
+from rankandfile.reason.waits.backends import all_by_gloo
 from rankandfile.reason.waits.from_stacks.another_way import is_passed
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
@@ -166,13 +167,12 @@ def _all_that_are_left(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...
     on as always before: else it may have left out the call that the lost one is in."""
     lost = absent_ranks(facts)
     here = {rank for call in calls for rank in call.waiting}
-    only_gloo = set(facts.case.dumps_used["backend"].unique()) == {"gloo"}
     stands = [stand for rank in lost if (stand := facts.hosts.get(rank)) is not None]
     still = all(s.activity == "collective" and not (s.died or s.moving) for s in stands)
     groups = {call.group for call in calls}
     of_others = all({*recorded_at(facts, stand)["group"]} - groups for stand in stands)
     everybody = {*facts.case.ranks_seen} <= here | {*lost} and len(stands) == len(lost) == len(calls)
-    left = only_gloo and still and of_others and everybody and not {*lost} & here
+    left = all_by_gloo(facts.case) and still and of_others and everybody and not {*lost} & here
     return tuple(lost) if left and _all_due(facts, calls, always=True) else ()
 
 
@@ -200,11 +200,10 @@ def _all_due(facts: Facts, calls: Sequence[Pending], *, always: bool = False) ->
 
 
 def _is_due(facts: Facts, rank: int, *, always: bool) -> bool:
-    made = facts.call_table.of_rank(rank).sort("record")
+    made = facts.call_table.of_rank(rank)
     if made.height < 3:
         return False
-    keys = made.select(pl.concat_str([pl.col("group"), pl.col("token")], separator=":").rank("dense"))
-    tokens = keys.to_series().cast(pl.UInt64).to_numpy()
+    tokens = in_order(made, "token")
     expected = due(tokens[:-1], 1)
     if always and not always_followed(telling(tokens[:-1])):
         return False

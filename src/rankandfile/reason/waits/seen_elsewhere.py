@@ -23,6 +23,7 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.waits.from_stacks.kinds import kind_of, known
 
+from .backends import all_by_gloo
 from .ended_ranks import died_first
 from .graph import Pending
 from .patience import Patience, patience
@@ -110,9 +111,8 @@ def _is_nobodys(facts: Facts, call: Pending, stand: Stand) -> bool:
         # Who waits for a call to end that it has begun is by nature on another line than that call.
         return False
     at = {(one.location.file, one.location.line) for r in call.waiting if (one := facts.hosts.get(r))}
-    gloo = set(facts.case.dumps_used["backend"].unique()) == {"gloo"}
     alone = not facts.hidden and not of_several_groups(facts)
-    return gloo and alone and (stand.location.file, stand.location.line) not in at
+    return all_by_gloo(facts.case) and alone and (stand.location.file, stand.location.line) not in at
 
 
 def _terms_of(facts: Facts, call: Pending) -> list[int]:

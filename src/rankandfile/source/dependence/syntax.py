@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TypeAlias, TypeGuard
 
 from rankandfile.source.program.kept import kept
@@ -35,6 +36,11 @@ _SAME_ITEMS = {"sorted", "list", "tuple", "reversed", "enumerate", "iter"}
 @kept
 def parents(module: Module) -> dict[ast.AST, ast.AST]:
     return {child: node for node in module.nodes for child in inner_nodes(node)}
+
+
+def outers_within(function: Function, node: ast.AST) -> Iterator[ast.AST]:
+    """What is around the node within its function, the innermost first."""
+    return takewhile(lambda outer: outer is not function.node, ancestors(function.module, node))
 
 
 def ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:

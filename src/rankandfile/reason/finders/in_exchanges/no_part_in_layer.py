@@ -8,8 +8,6 @@ before: they may have left out the call that it waits in.
 
 from __future__ import annotations
 
-import polars as pl
-
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
@@ -18,7 +16,7 @@ from rankandfile.reason.calls.exchanges.undone import made_in_backward
 from rankandfile.reason.calls.rounds import always_followed
 from rankandfile.reason.claims.in_words import circle
 from rankandfile.reason.divergence import in_document
-from rankandfile.reason.divergence.earlier_rounds import due, telling
+from rankandfile.reason.divergence.earlier_rounds import due, in_order, telling
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -92,11 +90,10 @@ def _without_part(facts: Facts, call: Pending) -> tuple[int, ...]:
 
 def _came_otherwise(facts: Facts, rank: int) -> bool:
     """Whether in its own past another call, by its group and way, always came where its last one is."""
-    made = facts.call_table.of_rank(rank).sort("record")
+    made = facts.call_table.of_rank(rank)
     if made.height < 3 or made["path"].has_nulls():
         return False
-    keys = made.select(pl.concat_str([pl.col("group"), pl.col("path")], separator=":").rank("dense"))
-    tokens = keys.to_series().cast(pl.UInt64).to_numpy()
+    tokens = in_order(made, "path")
     expected = due(tokens[:-1], 1)
     differs = len(expected) > 0 and int(expected[0]) != int(tokens[-1])
     return differs and always_followed(telling(tokens[:-1]))

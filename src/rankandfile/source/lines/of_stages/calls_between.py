@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise, permutations, takewhile
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
-from rankandfile.source.dependence.syntax import COMPREHENSIONS, JUMPS, LOOPS, ancestors, spans
+from rankandfile.source.dependence.syntax import COMPREHENSIONS, JUMPS, LOOPS, ancestors, outers_within, spans
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import Opaque, Runs, effects_of
-from rankandfile.source.lines.call_paths import CallPath, Frame
+from rankandfile.source.lines.call_paths import CallPath, Frame, first_unlike
 from rankandfile.source.lines.found_line import Search
+from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 from rankandfile.source.program.scopes import own_nodes
@@ -34,6 +35,7 @@ Pair = tuple[str, int, int]
 """A file as the process saw it, and two lines of one function of it, the earlier first."""
 
 
+@kept
 def calls_between(search: Search) -> dict[Pair, Mapping[str, Frame]]:
     """By where two ranks stand: the kinds of calls that only what lies between makes, with the line that makes them,
     of the function in which both stand or of one that the first has come to from there."""
@@ -42,7 +44,7 @@ def calls_between(search: Search) -> dict[Pair, Mapping[str, Frame]]:
     if len(paths) > _MOST_PATHS:
         return found
     for one, other in permutations(paths, 2):
-        depth = next((d for d, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+        depth = first_unlike(one, other)
         if depth is None or one[depth][:2] != other[depth][:2] or one[depth].line >= other[depth].line:
             continue
         if between := _between(search, one, other, depth):
@@ -166,11 +168,10 @@ def _goes(at: Function, test: ast.If, below: ast.AST, ways: _Ways) -> bool:
 
 
 def _never(at: Function, jump: ast.AST, ways: _Ways) -> bool:
-    outers = takewhile(lambda outer: outer is not at.node, ancestors(at.module, jump))
     return any(
         isinstance(outer, ast.If)
         and _outcomes(at, outer, ways) == {not any(below is each for each in outer.body)}
-        for below, outer in pairwise((jump, *outers))
+        for below, outer in pairwise((jump, *outers_within(at, jump)))
     )
 
 

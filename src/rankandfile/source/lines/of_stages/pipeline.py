@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
 
 from msgspec import Struct
 
 from rankandfile.model.causes import LEFT_MESSAGE_OUT
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.dependence.syntax import ancestors, outers_within, spans
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import ranks_of
 from rankandfile.source.lines.found_line import Search
@@ -174,7 +173,7 @@ def _statement(function: Function, line: int) -> ast.stmt | None:
 
 def _always_come_to(function: Function, step: ast.stmt) -> bool:
     """Nobody comes back from the function without it, but by an error."""
-    outers = list(takewhile(lambda outer: outer is not function.node, ancestors(function.module, step)))
+    outers = [*outers_within(function, step)]
     returns = (
         node for node in own_nodes(function) if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom))
     )

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
 from typing import TypeAlias
 
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
-from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.dependence.syntax import outers_within, spans
 from rankandfile.source.lines.call_paths import CallPath, Frame, first_unlike
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.program.modules import Function
@@ -115,7 +114,7 @@ def _as_many(search: Search, stage: Stage, stages: list[Stage], depth: int) -> b
             if isinstance(node, (ast.Try, ast.Match, ast.While)):
                 return False
             if isinstance(node, ast.For) and spans(node, frame.line):
-                under = any(isinstance(outer, ast.If) for outer in _outers(function, node))
+                under = any(isinstance(outer, ast.If) for outer in outers_within(function, node))
                 if by_number or under or not _same_rounds(search, function, node, stages):
                     return False
         tests = [node for node in own_nodes(function) if isinstance(node, (ast.If, ast.IfExp))]
@@ -181,10 +180,6 @@ def _by_number(search: Search, function: Function, test: ast.expr, stages: list[
     reason = search.why(function, test)
     by_place = reason.level == "uniform" or reason.source == "rank_api" or settled(search, test)
     return by_place or not any(search.may_change(test, function, stage.rank) for stage in stages)
-
-
-def _outers(function: Function, node: ast.AST) -> Iterator[ast.AST]:
-    return takewhile(lambda outer: outer is not function.node, ancestors(function.module, node))
 
 
 def _more_to_come(search: Search, function: Function, loop: ast.For) -> bool:

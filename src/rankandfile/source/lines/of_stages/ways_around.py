@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
 
 from rankandfile.source.dependence import Reason
-from rankandfile.source.dependence.syntax import ancestors, spans
+from rankandfile.source.dependence.syntax import ancestors, outers_within, spans
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.program.modules import Function
@@ -59,8 +58,8 @@ def arms_without(function: Function, node: ast.If, line: int) -> Iterator[bool]:
             if _sends_too(arm, line) and not {*_steps(arm, line)} & {*_steps(other)}:
                 yield not outcome
         elif arm and isinstance(arm[-1], ast.Return) and arm[-1].lineno < line:
-            inside = takewhile(lambda outer: outer is not function.node, ancestors(function.module, node))
-            if all(isinstance(o, (ast.For, ast.While, ast.With)) and spans(o, line) for o in inside):
+            around = outers_within(function, node)
+            if all(isinstance(o, (ast.For, ast.While, ast.With)) and spans(o, line) for o in around):
                 yield outcome
 
 
