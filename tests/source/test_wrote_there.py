@@ -65,6 +65,8 @@ def test_what_it_alone_wrote_stands_in_an_arm(line: str, remark: str) -> None:
         ((2, "this host has come to step 3"),),  # it always does
         ((2, "all have come to step 3 here"),),  # in no arm
         ((2, "nothing of the program wrote this"),),
+        # It did so before, and got on.
+        ((2, "step 8: loss 9.5 is a surprise"), (2, "cast anchor"), (2, "step 17: loss 7.7 is a surprise")),
     ],
 )
 def test_no_other_line_tells(said: tuple[tuple[int, str], ...]) -> None:

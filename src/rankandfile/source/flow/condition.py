@@ -22,6 +22,7 @@ Kind: TypeAlias = Literal[
     "call",
 ]
 Exit: TypeAlias = Literal["return", "raise", "end", "own"]
+NO_MORE_ITEMS = "no more items"
 
 
 class Point(Struct, frozen=True):
@@ -45,6 +46,12 @@ class Condition(Struct, frozen=True):
     """What decides: the test, the iterator, the handler of an exception, the call that raises."""
     after: Point | None = None
     """What control has got through in any case: an exception came from behind it."""
+
+    @property
+    def of_items(self) -> bool:
+        """A loop's, whether items are left; and not whether an item is kept."""
+        comprehension = self.kind == "comprehension" and NO_MORE_ITEMS in (self.here, self.there)
+        return self.kind == "for" or comprehension
 
 
 def tested(lines: list[str], line: int, test: ast.expr) -> Condition:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .condition import Kind
+from .condition import NO_MORE_ITEMS, Kind
 from .graph import RAISED, Decision, Node
 
 MOST_NODES = 40_000
@@ -171,7 +171,7 @@ class Expressions:
         exits: Exits,
     ) -> Node:
         first, rest = generators[0], generators[1:]
-        words = ("another item", "no more items")
+        words = ("another item", NO_MORE_ITEMS)
         top = self.node(first, (first.iter.lineno,))
         top.decision = Decision("comprehension", first, first.iter, first.iter.lineno, words)
         inside = self._rounds(e, rest, elements, top, exits) if rest else self.all(elements, top, exits)

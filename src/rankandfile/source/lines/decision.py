@@ -140,13 +140,13 @@ def decisions(
                 continue
             supposed = (
                 _LEVELS[reason.level]
-                + _LOOP * (condition.kind == "for" or _in_step(place.function, condition, reason))
+                + _LOOP * (condition.of_items or _in_step(place.function, condition, reason))
                 + _ROUND * branching.rounds
                 + _GUESS * branching.guessed
                 + _RAISING * raised
             )
             # A loop that ended on one rank alone, and loops further out that came round twice: two stories in one.
-            if supposed <= MOST_IN_SIGHT and not (condition.kind == "for" and branching.rounds > 1):
+            if supposed <= MOST_IN_SIGHT and not (condition.of_items and branching.rounds > 1):
                 # What cannot have led some of a cohort leaves open how those came to be where the others are.
                 of_some = len(normal) < len(sides.normal) or len(culprit) < len(sides.culprit)
                 weight = (supposed, of_some, nth, distance)

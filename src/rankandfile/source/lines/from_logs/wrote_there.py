@@ -7,6 +7,8 @@ decide alike, or by their numbers, is none: then others would have written it as
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from itertools import groupby
 from typing import TypeAlias
 
 from rankandfile.model.diagnosis import Verdict
@@ -27,8 +29,12 @@ def wrote_there(search: Search, verdict: Verdict) -> FoundLine | None:
     """Of those named, the last that one of them alone wrote, where that stands in an arm of its own."""
     named = {one.rank for one in verdict.named}
     rows = [row for row in own_lines(search) if row["rank"] in named]
-    for row in sorted(rows, key=lambda row: -row["line"]):
-        writer = written_by(search.program, row["text"])
+    told = [
+        (row, written_by(search.program, row["text"])) for row in sorted(rows, key=lambda row: -row["line"])
+    ]
+    for row, writer in told:
+        if _again_and_again(writer, [one for other, one in told if other["rank"] == row["rank"]]):
+            continue
         arm = _arm(search, writer) if writer is not None else None
         if writer is None or arm is None or writer.function.module.path in search.places.doubts:
             continue
@@ -44,6 +50,12 @@ def wrote_there(search: Search, verdict: Verdict) -> FoundLine | None:
             story=f'Rank {row["rank"]} alone wrote "{row["text"]}", at {place.at(writer.call.lineno)}.',
         )
     return None
+
+
+def _again_and_again(writer: Writer | None, lines: Sequence[Writer | None]) -> bool:
+    """Between two of its lines a rank has written another: it got on after the first of them."""
+    turns = [call for call, _ in groupby(one and one.call for one in lines)]
+    return writer is not None and turns.count(writer.call) > 1
 
 
 def _arm(search: Search, writer: Writer) -> Arm | None:
