@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from rankandfile.model.case import Case
@@ -57,13 +59,33 @@ def made_all(call_table: CallTable, rank: int, group: int, slot: int) -> bool:
     return len(counts) >= _ROUNDS and len({*counts}) == 1 and counts[0] > 0
 
 
+@heuristic(
+    "as many transfers each",
+    "who made as many transfers as each other, as all of the group always did, owe nobody one",
+    otherwise=False,
+)
+def as_many_each(call_table: CallTable, waiting: Sequence[int], group: int, slot: int) -> bool:
+    """Whether all of the group, whoever is still to come too, made equally many unrecorded transfers before each of its
+    calls that are kept of all, and `waiting` before this one as well. How many may change from call to call."""
+    counts = _counted(call_table, group).filter(pl.col("slot") <= slot)
+    by_slot = counts.group_by("slot").agg(
+        pl.col("rank").n_unique().alias("ranks"),
+        (pl.col("hidden").min() == pl.col("hidden").max()).alias("equal"),
+        pl.col("hidden").null_count().alias("unknown"),
+        pl.col("hidden").max().alias("most"),
+    )
+    earlier = by_slot.filter((pl.col("slot") < slot) & (pl.col("unknown") == 0))
+    now = by_slot.filter(pl.col("slot") == slot)
+    everybody = counts["rank"].n_unique()
+    complete = bool((earlier["ranks"] == everybody).all()) and everybody > len(waiting)
+    busy = earlier.filter(pl.col("most") > 0).height >= _ROUNDS
+    again = now.height == 1 and not now["unknown"][0] and now["equal"][0] and now["most"][0] > 0
+    return complete and busy and again and bool(earlier["equal"].all())
+
+
 def _of_like_calls(call_table: CallTable, rank: int, group: int, slot: int) -> list[int]:
     """The transfers that it made before each call like this one, up to this one itself."""
-    calls = call_table.of_group(group).filter((pl.col("rank") == rank) & (pl.col("kind") == COLLECTIVE))
-    calls = calls.sort("record").with_columns(
-        pl.when(pl.col("seq").diff() == 1).then(pl.col("op_id").diff() - 1)
-        .when(pl.col("seq") == 1).then(pl.col("op_id") - 1).alias("hidden")
-    )  # fmt: skip
+    calls = _counted(call_table, group).filter(pl.col("rank") == rank)
     now = calls.filter(pl.col("slot") == slot)
     if now.height != 1 or now["hidden"][0] is None:
         return []
@@ -71,6 +93,16 @@ def _of_like_calls(call_table: CallTable, rank: int, group: int, slot: int) -> l
     counts = list(alike["hidden"].drop_nulls())
     # Before the first of all calls there may be something to set up.
     return counts[1:] if alike["seq"][0] == 1 and counts[:1] != counts[1:2] else counts
+
+
+def _counted(call_table: CallTable, group: int) -> pl.DataFrame:
+    """The group's collectives, each rank's in order, with how many transfers it made right before each."""
+    calls = call_table.of_group(group).filter(pl.col("kind") == COLLECTIVE).sort("rank", "record")
+    same = (pl.col("rank") == pl.col("rank").shift()).fill_null(False)
+    return calls.with_columns(
+        pl.when(same & (pl.col("seq").diff() == 1)).then(pl.col("op_id").diff() - 1)
+        .when(pl.col("seq") == 1).then(pl.col("op_id") - 1).alias("hidden")
+    )  # fmt: skip
 
 
 def made_fewer(call_table: CallTable, rank: int, group: int, slot: int) -> tuple[int, int] | None:

@@ -23,6 +23,7 @@ from rankandfile.reason import lookup
 from rankandfile.reason.divergence.code_paths import Frame, Stack, stack_of
 from rankandfile.reason.facts import Facts
 
+from .from_stacks.kinds import may_be_in_a_transfer
 from .graph import Pending
 from .in_words import pending_row
 from .past_by_code import came_round_by_code
@@ -56,7 +57,7 @@ def past_the_call(facts: Facts, ranks: Sequence[int], call: Pending) -> Past | N
 def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row: lookup.Row) -> Frame | None:
     """`before`: what who waits in the call made right before it."""
     stand, last = facts.hosts.get(rank), lookup.last_call(facts, rank)
-    if stand is None or last is None or stand.activity != "p2p" or stand.moving or stand.died:
+    if stand is None or last is None or stand.moving or stand.died or not may_be_in_a_transfer(stand):
         return None
     if last["stack"] is None and before["stack"] is None:
         return came_round_by_code(facts, rank, call, before, last, due_row)

@@ -14,7 +14,7 @@ import re
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.reason.calls.call_table import CallTable
-from rankandfile.reason.calls.unrecorded_transfers import made_all
+from rankandfile.reason.calls.unrecorded_transfers import as_many_each, made_all
 from rankandfile.reason.ranks.from_logs.accounts import Accounts
 from rankandfile.reason.ranks.host import Stand
 
@@ -52,18 +52,20 @@ def unseen(
             )
             if likely or by_stack:
                 out.setdefault(rank, 0)
-        if len(wait_end.ranks) == 1 and _nobody_owes_it(wait_end, waits, case, call_table):
+        if len(wait_end.ranks) == 1 and nobody_owes_it(wait_end, waits, case, call_table):
             out.pop(wait_end.ranks[0], None)
     return known if out != known and _UNSEEN.off else out
 
 
-def _nobody_owes_it(wait_end: WaitEnd, waits: Waits, case: Case, call_table: CallTable) -> bool:
-    """Every other rank of the job waits in one call, and has made all its transfers of the round before it."""
+def nobody_owes_it(wait_end: WaitEnd, waits: Waits, case: Case, call_table: CallTable) -> bool:
+    """Every other rank of the job waits in one call, and has made all its transfers of the round before it: as many as
+    in its own rounds before, or as each other, if all ranks always did."""
     everyone = set(range(case.world_size or 0))
     for call in (waits.pending[index] for index in wait_end.pending):
         if call.slot is None or {*call.waiting, *wait_end.ranks} != everyone:
             continue
-        if all(made_all(call_table, rank, call.group, call.slot) for rank in call.waiting):
+        made = all(made_all(call_table, rank, call.group, call.slot) for rank in call.waiting)
+        if made or as_many_each(call_table, call.waiting, call.group, call.slot):
             return True
     return False
 

@@ -15,7 +15,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.from_stacks.kinds import known
+from rankandfile.reason.waits.from_stacks.kinds import may_be_in_a_transfer
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
@@ -50,7 +50,7 @@ def message_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     stands = [facts.hosts.get(missing) for missing in wait_end.ranks]
     # That all have fewer to send this time, only another one's numbers exclude, or that several stand in one where it
     # made none at all; that they are late, only their stacks.
-    in_one = all(stand is not None and _may_be_in_one(stand) for stand in stands)
+    in_one = all(stand is not None and may_be_in_a_transfer(stand) for stand in stands)
     perhaps_not = not in_one or not (others or (now == 0 and len(stands) > 1))
     left_out = perhaps(
         "skipped_collective", f"Rank {rank} may have left a message out.", [rank], decided_by="the source"
@@ -107,12 +107,7 @@ def _as_ever_elsewhere(facts: Facts, call: Pending, slot: int) -> dict[int, int]
 
 def _elsewhere(stand: Stand | None) -> bool:
     """It is known to wait in no transfer."""
-    return stand is not None and stand.activity != "user_code" and not _may_be_in_one(stand)
-
-
-def _may_be_in_one(stand: Stand) -> bool:
-    """In a send or a receive, or in a wait for something that was begun before."""
-    return stand.activity == "p2p" or (stand.activity == "collective" and not known(stand))
+    return stand is not None and stand.activity != "user_code" and not may_be_in_a_transfer(stand)
 
 
 def _where(facts: Facts, wait_end: WaitEnd) -> str:

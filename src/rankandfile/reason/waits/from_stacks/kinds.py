@@ -39,6 +39,11 @@ def known(stand: Stand) -> bool:
     )
 
 
+def may_be_in_a_transfer(stand: Stand) -> bool:
+    """In a send or a receive, or in a wait for something that was begun before."""
+    return stand.activity == "p2p" or (stand.activity == "collective" and not known(stand))
+
+
 def rooted(stand: Stand) -> bool:
     """One rank gives or gets: others can be past it while it waits."""
     return kind_of(stand) in _ROOTED
