@@ -15,7 +15,7 @@ from rankandfile.lab import truth as truths
 from rankandfile.lab.blind import case, code, page, scoring, sealed, sealing
 from rankandfile.lab.blind.forms import FORMS
 from rankandfile.lab.blind.reveal import reveal
-from rankandfile.lab.scenario import Scenario
+from rankandfile.lab.scenario import Evidence, Scenario
 from rankandfile.lab.score.answer import Answer
 from rankandfile.lab.sim.run import simulate
 from rankandfile.model.errors import UserError
@@ -462,3 +462,11 @@ def test_an_opened_set_is_asked_of_anybody_in_every_form_with_the_marks_of_first
 def test_what_is_no_form_or_is_one_already_is_refused(raf: Raf, scored: Path, words: tuple[str, ...]) -> None:
     done = raf("lab", "score", "--set", scored, *words)
     assert done.status == 2 and ("no form of evidence" in done.err or "a part of the evidence" in done.err)
+
+
+@pytest.mark.parametrize(
+    ("name", "of_third"), [("fr_rank_", "fr_rank_3"), ("r{rank}.json", "r3.json"), ("dump{rank}of4", "dump3of4")]
+)
+def test_each_rank_has_a_dump_of_its_own(name: str, of_third: str) -> None:
+    """As with torch, whose variable for it is what stands in front of the rank."""
+    assert Evidence(dump_name=name).dump_of(3) == of_third

@@ -103,7 +103,7 @@ def dumps(control: Path, out: Path, evidence: Evidence, world_size: int) -> dict
     for rank in range(world_size):
         source = control / f"dump_{rank}.{'json' if evidence.dump_format == 'json' else 'pickle'}"
         if source.exists():
-            shutil.copy2(source, out / evidence.dump_name.format(rank=rank))
+            shutil.copy2(source, out / evidence.dump_of(rank))
             decoded[rank] = pickle.loads((control / f"dump_{rank}.pickle").read_bytes())
     return decoded
 

@@ -103,6 +103,11 @@ class Evidence(msgspec.Struct, frozen=True):
     twice: bool = False
     debug_server: bool = False
 
+    def dump_of(self, rank: int) -> str:
+        """The name of this rank's dump. As torch does, the rank is put behind a name that has no place for it."""
+        name = self.dump_name if "{rank}" in self.dump_name else f"{self.dump_name}{{rank}}"
+        return name.format(rank=rank)
+
 
 PRELOAD = (
     "torch._dynamo",

@@ -74,6 +74,7 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
     said = {rank: one for rank, one in departures(facts).items() if rank in here}
     doing = {rank: f'wrote, alone: "{one.words}", and went on' for rank, one in said.items()}
     who = "; ".join(f"{ranks_words([rank])} {words}" for rank, words in doing.items())
+    source = "the source (--src), or " if facts.code.makes_groups is None else ""
     claim = next((c for report in logged.of_call(call) if (c := of_report(report))), None)
     return Finding(
         cause=next(iter(said.values())).cause if said else "undetermined",
@@ -119,7 +120,7 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
         missing=(
             Missing(
                 what="who sends what to whom" if _in_transfers(facts, there) else "who belongs to that group",
-                how=f"the source (--src), or flight-recorder dumps of all ranks: {RING}=2000 ({BEFORE})",
+                how=f"{source}flight-recorder dumps of all ranks: {RING}=2000 ({BEFORE})",
             ),
         ),
         unadvised=("probes",),
