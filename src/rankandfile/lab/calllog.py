@@ -42,7 +42,7 @@ OPERATORS = {
     "monitored_barrier_": "monitored_barrier",
 }
 _HINTS = ("group", "process_group", "pg")
-_PEERS = ("dst", "src", "group_dst", "group_src")
+_PEERS, _PEERS_IN_GROUP = ("dst", "src"), ("group_dst", "group_src")
 
 
 class CallLog:
@@ -108,15 +108,13 @@ def _look_at_caller(frame: Any) -> tuple[str | None, int | None]:
     group, peer = None, None
     if frame is not None and frame.f_code.co_filename == c10d.__file__:
         values = frame.f_locals
-        for name in _HINTS:
-            found = c10d._world.pg_names.get(values.get(name))
-            if found is not None:
-                group = found
-                break
-        for name in _PEERS:
-            if isinstance(values.get(name), int):
-                peer = values[name]
-                break
+        of = next((values[name] for name in _HINTS if values.get(name) in c10d._world.pg_names), None)
+        group = c10d._world.pg_names.get(of)
+        peer = next((values[name] for name in _PEERS if isinstance(values.get(name), int)), None)
+        within = next((values[name] for name in _PEERS_IN_GROUP if isinstance(values.get(name), int)), None)
+        if peer is None and within is not None and of is not None:
+            # `send` has made it a number within the group by then; a peer is one of all ranks here.
+            peer = c10d.get_global_rank(of, within)
     return group, peer
 
 

@@ -38,7 +38,13 @@ def test_a_branch_that_needs_what_its_test_found_is_taken_where_all_can(test: st
     assert changed(files, "# there")[-1] == f'+ if guard.agree({test}, how="all"):  # there'
 
 
-@pytest.mark.parametrize("use", ["torch.cat(rows)", "torch.stack(rows).sum()", "rows[0]", "max(rows)"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        *("torch.cat(rows)", "torch.stack(rows).sum()", "rows[0]", "max(rows)"),
+        *("torch.stack(list(rows.values()))", "torch.cat([row.float() for row in rows])", "max(*rows)"),
+    ],
+)
 def test_where_neither_way_is_safe_there_is_no_patch(use: str) -> None:
     files = train(
         f"""def merge(rows):

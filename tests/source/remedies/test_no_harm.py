@@ -244,7 +244,21 @@ def test_own_work_is_not_left_out_for_others() -> None:
 """
     )
     site = Site(ranks=(0,), op="all_gather", file="metric.py", line=9, function="compute")
-    assert "each rank's own work" in refused(files, "# some", sites=(site,))
+    assert "each rank's own work, in which nobody waits" in refused(files, "# some", sites=(site,))
+
+
+def test_of_code_that_is_looked_up_when_it_runs_nobody_says_that_no_rank_waits_in_it() -> None:
+    files = train(
+        """def forward(self, x, pictures):
+    if pictures:  # some
+        x[0] += self.towers["vision"](torch.stack(list(pictures.values())))
+    return x
+"""
+    )
+    site = Site(ranks=(0,), op="all_reduce", file="layers.py", line=9, function="reduce")
+    said = refused(files, "# some", sites=(site,))
+    assert "each rank's own work: to do it only where all can" in said
+    assert "nobody waits" not in said
 
 
 FUSED = """def forward(self, batch):

@@ -26,6 +26,14 @@ def own_work(place: PlaceToMend, node: Test) -> bool:
     return any(ast.unparse(e) in tested for value in _worked_on(inside) for e in ast.walk(value))
 
 
+def calls_what_is_looked_up(node: ast.If) -> bool:
+    """What it calls is taken from a table, or given back by a call: the code that runs then is not known here."""
+    inside = (part for statement in (*node.body, *node.orelse) for part in ast.walk(statement))
+    return any(
+        isinstance(part, ast.Call) and isinstance(part.func, (ast.Subscript, ast.Call)) for part in inside
+    )
+
+
 def _calls_others(place: PlaceToMend, inside: list[ast.stmt]) -> bool:
     unknown = any(_is_handed_in(place, part) for s in inside for part in ast.walk(s))
     sites = unknown or any(place.leads_to(statement, place.problem.sites) for statement in inside)
@@ -58,7 +66,7 @@ def _worked_on(inside: list[ast.stmt]) -> Iterator[ast.expr]:
     for statement in inside:
         if isinstance(statement, ast.Expr):
             yield from (a for call in ast.walk(statement) if isinstance(call, ast.Call) for a in call.args)
-        elif isinstance(statement, ast.Assign):
+        elif isinstance(statement, (ast.Assign, ast.AugAssign)):
             yield statement.value
 
 

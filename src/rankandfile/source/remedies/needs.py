@@ -22,6 +22,7 @@ _OF_SOME = {
     *("cat", "stack", "concat", "concatenate", "vstack", "hstack", "max", "min", "next", "mean", "fmean"),
     *("reduce", "choice", "block_diag", "pad_sequence", "median"),
 }
+_AS_MANY = {"list", "tuple", "sorted", "reversed", "iter", "enumerate", "set", "zip"}
 _HARMLESS = {
     *(
         "append",
@@ -167,5 +168,22 @@ def _is_use(need: Need, part: ast.AST, own: Callable[[ast.expr], bool]) -> bool:
                 return given
             if of is not None and same(of):
                 return name in _TAKES or (name not in _HARMLESS and own(of))
-            return name in _OF_SOME and given
+            made = any(same(_items_of(a)) for a in args)
+            return name in _OF_SOME and (given or made)
     return False
+
+
+def _items_of(e: ast.expr) -> ast.expr:
+    """What has as many items as this, and is asked for them: `x` of `list(x.values())`, of `[f(y) for y in x]`."""
+    match e:
+        case ast.Call(func=ast.Name(id=name), args=[x, *_]) if name in _AS_MANY:
+            return _items_of(x)
+        case ast.Call(func=ast.Name(id="map"), args=[_, x]):
+            return _items_of(x)
+        case ast.Call(func=ast.Attribute(attr="items" | "keys" | "values" | "copy" | "unbind", value=x)):
+            return _items_of(x)
+        case ast.ListComp(generators=[one]) | ast.GeneratorExp(generators=[one]):
+            return _items_of(one.iter)
+        case ast.Starred(value=x):
+            return _items_of(x)
+    return e

@@ -45,7 +45,7 @@ def one_more(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         confidence="supported",
         sentence=told(
             f"Rank {rank} is {stand.phrase}, and has not come to the {call_phrase(facts, call)}. By the numbers of "
-            f"gloo's calls, {others} have made all their sends and receives before it, none too few, and wait there: nobody "
+            f"gloo's calls, {others} have made all their sends and receives before it, and wait there: nobody "
             f"is left to be on the other side of one more.",
             waiting_sentence(facts, wait_end, wait_end.ranks, named=True),
         ),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rankandfile.source.effects.event import event
 from rankandfile.source.remedies.answer import OneAnswer
-from rankandfile.source.remedies.each_its_own import keeps_for_itself, own_work
+from rankandfile.source.remedies.each_its_own import calls_what_is_looked_up, keeps_for_itself, own_work
 from rankandfile.source.remedies.framework_votes import framework_vote
 from rankandfile.source.remedies.later_uses import flag_of, group_upon_answer, other_test_of_part, uses_of
 from rankandfile.source.remedies.one_answer import Test, safe_answer
@@ -87,11 +87,24 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if asked:
         return _agreed_before(place, plain, asked, isinstance(node.test, ast.BoolOp) and node.test.op)
     answer = safe_answer(place, node, said)
-    if isinstance(answer, OneAnswer) and answer.how == "all" and own_work(place, node):
+    if (
+        isinstance(answer, OneAnswer)
+        and answer.how == "all"
+        and isinstance(node, ast.If)
+        and own_work(place, node)
+    ):
+        unknown = calls_what_is_looked_up(node)
+        where = "" if unknown else ", in which nobody waits"
+        instead = (
+            "Give the ranks that have nothing something empty to take part with, or make its calls in a group of those "
+            "that have something."
+            if unknown
+            else "What it leaves behind decides later: agree there."
+        )
         return Refusal(
             "reduce_decision",
-            f"what {said} guards is each rank's own work, in which nobody waits: to do it only where all can would "
-            "leave some of it out, and other numbers would come out. What it leaves behind decides later: agree there.",
+            f"what {said} guards is each rank's own work{where}: to do it only where all can would leave some of it "
+            f"out, and other numbers would come out. {instead}",
         )
     return (
         Refusal("reduce_decision", answer)
