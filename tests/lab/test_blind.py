@@ -465,7 +465,8 @@ def test_what_is_no_form_or_is_one_already_is_refused(raf: Raf, scored: Path, wo
 
 
 @pytest.mark.parametrize(
-    ("name", "of_third"), [("fr_rank_", "fr_rank_3"), ("r{rank}.json", "r3.json"), ("dump{rank}of4", "dump3of4")]
+    ("name", "of_third"),
+    [("fr_rank_", "fr_rank_3"), ("r{rank}.json", "r3.json"), ("dump{rank}of4", "dump3of4")],
 )
 def test_each_rank_has_a_dump_of_its_own(name: str, of_third: str) -> None:
     """As with torch, whose variable for it is what stands in front of the rank."""

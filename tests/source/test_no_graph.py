@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from support.source.toy_runs import (
+    Run,
     case_of,
     cohort,
     diagnosis_of,
     locate,
     place,
     play,
+    remarked,
     tree,
     verdict_of,
 )
@@ -131,3 +133,49 @@ def test_where_its_backward_pass_is_in_the_call_of_another_layer_the_same_test_i
     verdict = locate(case_of(run), diagnosis_of(asked), tree(run.files)).verdicts[0]
     assert place(verdict.location) == run.marked
     assert "is made in a backward pass" in verdict.sentence
+
+
+TRAINER = """
+import torch
+from transformers import Trainer
+
+
+class Ours(Trainer):
+    def compute_loss(self, model, inputs, return_outputs=False):
+        kept = {key: value[inputs["labels"] > 0] for key, value in inputs.items()}
+        if not len(kept["labels"]):  # <-
+            loss = kept["labels"].new_zeros(()).requires_grad_()
+            return (loss, {}) if return_outputs else loss
+        outputs = model(**kept)
+        loss = outputs.logits.mean()
+        return (loss, outputs) if return_outputs else loss
+
+    def evaluated(self, rows):
+        if not len(rows):
+            return rows.new_zeros(())
+        return rows.mean()
+"""
+LIBRARIES = "/usr/lib/python3/site-packages/"
+BACKWARD = (
+    ("backward", f"{LIBRARIES}accelerate/accelerator.py", 2861),
+    ("train", f"{LIBRARIES}transformers/trainer.py", 1909),
+)
+COUNTS = (
+    ("gather", f"{LIBRARIES}accelerate/accelerator.py", 3107),
+    ("train", f"{LIBRARIES}transformers/trainer.py", 1873),
+)
+
+
+@pytest.mark.parametrize(
+    ("by", "found"), [(BACKWARD, True), (BACKWARD[1:], False)], ids=["backward", "elsewhere"]
+)
+def test_a_framework_goes_backward_from_the_loss_that_the_program_gives_it(
+    by: tuple[tuple[str, str, int], ...], found: bool
+) -> None:
+    """The gradients are reduced by the wrapper around the model: no line of the program makes the call."""
+    step = [("all_gather", COUNTS), ("all_reduce", by)]
+    run = Run({"ours.py": TRAINER.lstrip("\n")}, {0: step * 3, 1: [*step * 2, step[0], step[0]], 2: step * 3})
+    verdict = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree(run.files)).verdicts[0]
+    at = place(verdict.location)
+    assert (at == ("ours.py", remarked(run.files["ours.py"], "<-"))) is found
+    assert ("is made in a backward pass" in verdict.sentence) is found

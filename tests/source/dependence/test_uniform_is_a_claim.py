@@ -26,6 +26,17 @@ def main():
     for _ in items():
         dist.barrier()
 """,
+    "what is counted into a tensor in place": """
+class Tally:
+    def __init__(self): self.support = torch.zeros(4)
+    def add(self, wanted): self.support.scatter_add_(0, wanted, torch.ones_like(wanted))
+    def observed(self): return self.support.nonzero().flatten().tolist()
+def main():
+    tally = Tally()
+    tally.add(torch.tensor([own()]))
+    for _ in tally.observed():
+        dist.barrier()
+""",
     "a flag that two tests of a round set, and which leaves the loop": """
 def main():
     found = False

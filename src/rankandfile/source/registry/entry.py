@@ -98,7 +98,8 @@ class Table(Struct, frozen=True):
     """Class of a framework's handlers, or method or attribute of its loop -> how it ends the loop on a rank that comes
     to it, or stores into it."""
     hooks: dict[str, dict[str, str | Source]] = field(default_factory=dict)
-    """Base class -> the names of its hooks' parameters, and the class or the kind of value that each is given."""
+    """Base class -> the names of its hooks' parameters, and the class or the kind of value that each is given. Those
+    of a class come first, in the order in which every hook is given them."""
     upon_exceptions: dict[str, str] = field(default_factory=dict)
     """Hook that a framework calls upon an exception alone, by its base class -> that it does, in words."""
     handed: dict[str, tuple[str | Source, ...]] = field(default_factory=dict)

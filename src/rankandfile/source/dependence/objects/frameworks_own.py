@@ -3,6 +3,7 @@ functions that are handed to the framework, are given."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from rankandfile.source.registry.tables import TABLE, canonical
 
 if TYPE_CHECKING:
     from .of_expressions import Objects
+
+
+_HOOKS = ("on_", "setup", "teardown")
 
 
 def outside(cls: Class) -> list[str]:
@@ -31,10 +35,21 @@ def _of_a_hook(function: Function, name: str) -> str | Source | None:
     if function.owner is None:
         return None
     for base in outside(Class(function.module, function.owner)):
-        given = TABLE.hooks.get(base, {}).get(name)
+        hooks = TABLE.hooks.get(base, {})
+        given = hooks.get(name) or _by_place(function, name, hooks)
         if given is not None:
             return given
     return None
+
+
+def _by_place(function: Function, name: str, hooks: Mapping[str, str | Source]) -> str | None:
+    """A framework gives its own objects by place, and all its hooks the same first ones: a program may call them as it
+    likes."""
+    if name not in function.parameters or not function.name.startswith(_HOOKS):
+        return None
+    place = function.parameters.index(name) - 1
+    objects = [given for given in hooks.values() if isinstance(given, str)]
+    return objects[place] if 0 <= place < len(objects) else None
 
 
 def _of_a_function_handed(objects: Objects, function: Function, name: str) -> str | Source | None:

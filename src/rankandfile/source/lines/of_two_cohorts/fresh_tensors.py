@@ -123,8 +123,10 @@ def _one_switch(function: Function, node: ast.IfExp) -> ast.expr | None:
 
 def _fresh(function: Function, e: ast.expr, left: int = _DEEPEST) -> bool:
     """Whether the value is a tensor that is made from nothing that has a graph."""
+    if isinstance(e, ast.IfExp):
+        return _fresh(function, e.body, left) and _fresh(function, e.orelse, left)
     if isinstance(e, ast.Tuple):
-        parts = [each for each in e.elts if not isinstance(each, ast.Constant)]
+        parts = [each for each in e.elts if not _is_plain(each)]
         return bool(parts) and all(_fresh(function, each, left) for each in parts)
     if isinstance(e, ast.Attribute):
         return e.attr == "data"
@@ -144,6 +146,12 @@ def _fresh(function: Function, e: ast.expr, left: int = _DEEPEST) -> bool:
     if not isinstance(e.func, ast.Attribute):
         return False
     return e.func.attr in _ANEW or (e.func.attr in _SAME and _fresh(function, e.func.value, left))
+
+
+def _is_plain(e: ast.expr) -> bool:
+    """No tensor is in it."""
+    empty = (isinstance(e, ast.Dict) and not e.keys) or (isinstance(e, (ast.List, ast.Tuple)) and not e.elts)
+    return empty or isinstance(e, ast.Constant)
 
 
 def _still_fresh(function: Function, name: ast.Name, left: int) -> bool:

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from rankandfile.model.heuristics import heuristic
+from rankandfile.model.known.frameworks import framework_of
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
-from rankandfile.source.dependence.syntax import text
+from rankandfile.source.dependence.syntax import spans, text
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence, Side
@@ -36,6 +37,8 @@ _HOOKS = (
     "register_post_accumulate_grad_hook",
     "register_multi_grad_hook",
 )
+#: Methods of a framework's classes that a program writes anew, and that give the loss.
+_ASKED_FOR_LOSS = ("compute_loss", "training_step", "loss")
 #: Callers of what has the collective in its backward, and callees beside it, that are looked at.
 _FURTHEST = 6
 _MOST_FUNCTIONS = 200
@@ -55,7 +58,9 @@ def no_graph(search: Search, divergence: CodeDivergence) -> FoundLine | None:
             continue
         runs = _run_by_autograd(search, side.path)
         if runs is not None:
-            return _given_up_upstream(search, divergence, side, runs)
+            return _given_up_upstream(search, divergence, side, _around(search, runs))
+        if _in_backward(search, side.path) and not _in_backward(search, other.path):
+            return _given_up_upstream(search, divergence, side, _make_the_loss(search, side.path))
     return None
 
 
@@ -64,7 +69,48 @@ def layer_without_graph(search: Search, divergence: CodeDivergence) -> FoundLine
     by the layer of the others."""
     side = divergence.normal
     runs = _run_by_autograd(search, side.path) if side.call is not None else None
-    return _given_up_upstream(search, divergence, side, runs) if runs is not None else None
+    if runs is None:
+        return None
+    return _given_up_upstream(search, divergence, side, _around(search, runs))
+
+
+def _in_backward(search: Search, path: CallPath) -> bool:
+    """It ends in the backward pass of a loss: the wrapper around the model reduces the gradients in there."""
+    if not path:
+        return False
+    last = path[-1]
+    place = search.places.find(last)
+    if place is None or not place.known:
+        return last.function == "backward" and framework_of(last.file) is not None
+    calls = (node for node in place.function.nodes if isinstance(node, ast.Call) and spans(node, last.line))
+    return any(called_name(call) == "backward" for call in calls)
+
+
+def _make_the_loss(search: Search, path: CallPath) -> list[tuple[int, Function]]:
+    """The functions of the program that a framework asks for the loss, or the one that goes backward from it, and what
+    they call; how far each is from there."""
+    known = [
+        place.function for place in map(search.places.find, path[-1:]) if place is not None and place.known
+    ]
+    asked = (
+        function
+        for module in search.objects.index.modules
+        for function in module.functions
+        if function.name in _ASKED_FOR_LOSS and function.owner is not None
+        if external_bases(Class(module, function.owner))
+    )
+    return _below(search, known or list(asked))
+
+
+def _below(search: Search, functions: list[Function]) -> list[tuple[int, Function]]:
+    found: dict[Function, int] = {}
+    queue = [(function, 0) for function in functions]
+    while queue and len(found) < _MOST_FUNCTIONS:
+        function, distance = queue.pop(0)
+        if function not in found and distance <= _FURTHEST:
+            found[function] = distance
+            queue.extend((each, distance + 1) for each in _callees(search, function))
+    return [(distance, function) for function, distance in found.items()]
 
 
 def _run_by_autograd(search: Search, path: CallPath) -> Function | None:
@@ -106,12 +152,12 @@ def _names(search: Search, inside: Function, given: ast.expr, function: Function
 
 
 def _given_up_upstream(
-    search: Search, divergence: CodeDivergence, side: Side, runs: Function
+    search: Search, divergence: CodeDivergence, side: Side, around: Iterable[tuple[int, Function]]
 ) -> FoundLine | None:
     """The one test that says whether the graph goes on to what has the collective; None where several may."""
     passed = _passed(search, side)
     found: list[tuple[tuple[int, bool, int], FoundLine]] = []
-    for distance, function in _around(search, runs):
+    for distance, function in around:
         for one in given_up(function):
             if any(first <= line <= last for first, last in one.ways for line in passed.get(function, ())):
                 # Had one rank not come by there, its calls forward would have shown it.
