@@ -132,6 +132,7 @@ def test_who_alone_stands_apart_upon_what_is_its_own_is_out_of_line(
         ((2,), (0, 1, 3), "local_data", (2,)),
         ((0, 1, 3), (2,), "local_data", ()),  # most asked for it: who did not is the exception
         ((0,), (1, 2, 3), "rank_api", ()),  # what each rank is in the job is meant
+        ((1,), (0,), "", (1,)),  # nothing shows that both are asked the same
     ],
 )
 def test_who_alone_asked_its_framework_for_more_is_named(
@@ -141,7 +142,7 @@ def test_who_alone_asked_its_framework_for_more_is_named(
     asked, went_on = (Side(format_ranks(ranks), ranks[0], ()) for ranks in (alone, others))
     divergence = CodeDivergence((), went_on, asked, settled=False)
     place: Any = SimpleNamespace(at=lambda line: f"watch.py:{line}")
-    reason = Reason(level="varying", source=source)
+    reason = Reason(level="varying" if source else "unknown", source=source)
     found = FoundLine(place, 31, "if jumped:", reason, divergence, kind="flag", singled=alone)
     verdict = Verdict(hang=True, cause="undetermined", family="unknown", confidence="hypothesis", sentence="")
     by_code = who_asked_for_it(verdict, found, divergence)

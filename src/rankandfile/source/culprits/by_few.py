@@ -170,17 +170,20 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
 
 
 def who_asked_for_it(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
-    """Upon what is its own, a side asked its framework for what the other did not ask for, and no fewer did not."""
+    """Upon what is its own, or what nothing shows to be the same everywhere, a side asked its framework for what the
+    other did not ask for, and no fewer did not: what a framework does unasked, all its ranks do."""
     others = [side for side in sides(divergence) if side.members != found.singled]
     suspects = {one.rank for one in verdict.suspects}
-    if not upon_its_own(found) or _ASKED.off:
+    unshown = found.reason is None or found.reason.level == "unknown"
+    if not (upon_its_own(found) or unshown) or _ASKED.off:
         return None
     if len(others) != 1 or len(found.singled) > len(others[0].members) or suspects - {*found.singled}:
         return None
     return NamedByCode(
         ranks=found.singled,
         doing=f"went another way than its peers at {found.at}",
-        sentence="What is asked there is this rank's own: upon it the framework did what it did not do on the others.",
+        sentence=f"{'Nothing shows that all' if unshown else 'Not all'} ranks are asked the same there: upon it the "
+        "framework did what it did not do on the others.",
     )
 
 
