@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 from msgspec import Struct
 
@@ -42,19 +42,23 @@ class Heuristic(Struct, frozen=True):
         return self.name in _off.get()
 
 
+@overload
+def heuristic(name: str, meaning: str) -> Callable[[Callable[P, R | None]], Callable[P, R | None]]: ...
+@overload
+def heuristic(name: str, meaning: str, otherwise: object) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def heuristic(
-    name: str, meaning: str, otherwise: object = None
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    name: str, meaning: str, otherwise: Any = None
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
     """Marks a function as a heuristic. Switched off it answers `otherwise`, as where it has nothing to say."""
     rule = Heuristic(name, meaning)
 
-    def mark(function: Callable[P, R]) -> Callable[P, R]:
+    def mark(function: Callable[P, Any]) -> Callable[P, Any]:
         @wraps(function)
-        def answer(*args: P.args, **kwargs: P.kwargs) -> R:
+        def answer(*args: P.args, **kwargs: P.kwargs) -> Any:
             found = function(*args, **kwargs)
             if found is otherwise or not (_off.get() or _spoke.get() is not None):
                 return found
-            return otherwise if found != otherwise and rule.off else found  # type: ignore[return-value]
+            return otherwise if found != otherwise and rule.off else found
 
         return answer
 

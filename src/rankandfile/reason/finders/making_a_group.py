@@ -91,7 +91,9 @@ def makes_a_group(stand: Stand | None) -> bool:
 
 
 @heuristic(
-    "one against many groups", "who alone makes a group, or alone makes none, is the one that is wrong"
+    "one against many groups",
+    "who alone makes a group, or alone makes none, is the one that is wrong",
+    otherwise=(),
 )
 def _one_against_many(facts: Facts, wait_end: WaitEnd, call: Pending) -> tuple[int, ...]:
     """The one rank that makes a group while all others wait for it; or that waits while all others make groups, or have

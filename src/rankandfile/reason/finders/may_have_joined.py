@@ -79,7 +79,9 @@ def may_have_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 
 @heuristic(
-    "runs nothing", "a living process that gave neither dump nor stack, as all others did, stands still"
+    "runs nothing",
+    "a living process that gave neither dump nor stack, as all others did, stands still",
+    otherwise=False,
 )
 def _run_nothing(facts: Facts, ranks: tuple[int, ...]) -> bool:
     """Their processes were found alive, and neither wrote anything nor could be looked at; all others did and could."""
@@ -137,6 +139,7 @@ def _frozen(facts: Facts, wait_end: WaitEnd, call: Pending) -> Finding:
 @heuristic(
     "no dump where processes carry",
     "gloo's calls are carried by their ranks' processes: all others wait, and one left nothing",
+    otherwise=False,
 )
 def _carries_no_more(facts: Facts, wait_end: WaitEnd, call: Pending) -> bool:
     """Whether a call that has waited too long is one of gloo's, in which no device has a part: if all had come, their

@@ -160,6 +160,7 @@ def _elsewhere(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...]:
 @heuristic(
     "all that are left",
     "gloo's calls are carried by processes: one that does not end lacks who is in none of them",
+    otherwise=(),
 )
 def _all_that_are_left(facts: Facts, calls: Sequence[Pending]) -> tuple[int, ...]:
     """Ranks without a dump that stand still in a line which makes calls of other groups as well, one for each of these

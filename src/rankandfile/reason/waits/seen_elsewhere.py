@@ -31,7 +31,9 @@ from .seen_waiting import ways_to_waits
 
 
 @heuristic(
-    "in another call by its stack", "a rank without a dump asks for the call in which its stack stands still"
+    "in another call by its stack",
+    "a rank without a dump asks for the call in which its stack stands still",
+    otherwise=[],
 )
 def seen_elsewhere(facts: Facts, call: Pending, told: Collection[Request]) -> list[Request]:
     """`told`: what is known already of what members ask for in the call."""

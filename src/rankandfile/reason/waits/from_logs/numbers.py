@@ -51,7 +51,9 @@ class _Odd(Struct, frozen=True, kw_only=True):
 
 
 @heuristic(
-    "numbers of calls", "whom the numbers of the calls that its group gave up on set apart is out of line"
+    "numbers of calls",
+    "whom the numbers of the calls that its group gave up on set apart is out of line",
+    otherwise=[],
 )
 def out_of_numbers(facts: Facts, logged: LoggedWaits) -> list[Finding]:
     """The one rank that the numbers single out, in the first group that has one, and in groups beside it: of those that

@@ -72,7 +72,9 @@ def _come_round(found: list[Branching]) -> list[Branching]:
 
 
 @heuristic(
-    "a loop begins anew", "calls of several sizes, over and over, tell where the loop that makes them begins"
+    "a loop begins anew",
+    "calls of several sizes, over and over, tell where the loop that makes them begins",
+    otherwise=False,
 )
 def begins_anew(search: Search, divergence: CodeDivergence) -> bool:
     """Whether the normal side's call may be the first of its innermost loop again: a loop that makes one call for each
