@@ -20,11 +20,15 @@ def lost_in(
     of_others: int = 10,
     by_two: bool = False,
     backend: str = "gloo",
+    number: bool = True,
+    before: str = "all_reduce",
 ) -> Witnesses:
     """A framework makes all calls from one line, on its way from line 10 or 20; the others end in the first of these,
     and the last rank, whose dump is lost, says that it waits in a call of that number. `way`: its own frames of that
-    way; `of_others`: where the others stand; `by_two`: one of them made the first call on the way of the other."""
-    programs: dict[int, list[Step]] = {r: [*loop([MEAN, STOP], 4), *ends] for r in range(ranks)}
+    way; `of_others`: where the others stand; `by_two`: one of them made the first call on the way of the other;
+    `number`: the last rank's log tells of which call it waits for; `before`: what the call before that one was."""
+    stop = STOP._replace(op=before)
+    programs: dict[int, list[Step]] = {r: [*loop([MEAN, STOP], 3), MEAN, stop, *ends] for r in range(ranks)}
     if by_two:
         programs[0][0] = STOP
     job = Job({WORLD: [*range(ranks)]}, programs, backend=backend, stalled=frozenset({(WORLD, 9)}))
@@ -42,7 +46,8 @@ def lost_in(
         pl.lit(99, dtype=case.stacks.schema["site"]).alias("site"),
     )
     calls = case.calls.with_columns(pl.lit(99, dtype=case.calls.schema["site"]).alias("site"))
-    told = Witnesses(replace(case, frames=frames, stacks=stacks, calls=calls)).gave_up(ranks - 1, 9)
+    told = Witnesses(replace(case, frames=frames, stacks=stacks, calls=calls))
+    told = told.gave_up(ranks - 1, 9) if number else told
     inner_most: list[Frame] = [("all_reduce", C10D, 3252), ("reduce", "/workspace/comm.py", REDUCE)]
     for rank in range(ranks - 1):
         told.stack(rank, [*inner_most, ("step", "/workspace/train.py", of_others)])
@@ -86,3 +91,13 @@ def test_who_stands_where_the_others_stand_as_well_is_as_far_as_they() -> None:
 
 def test_two_ways_to_one_call_of_a_round_before_are_no_two_calls() -> None:
     assert blamed(best(lost_in(20, [MEAN], by_two=True))) == []
+
+
+def test_that_it_has_come_to_that_number_the_call_before_tells_which_ended_for_all() -> None:
+    verdict = best(lost_in(20, [MEAN], number=False))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [3])
+    assert blamed(best(lost_in(10, [MEAN], number=False))) == []
+
+
+def test_a_call_that_ends_without_it_tells_nothing_of_how_far_it_has_come() -> None:
+    assert blamed(best(lost_in(20, [MEAN], number=False, before="broadcast"))) == []

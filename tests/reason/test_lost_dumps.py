@@ -537,3 +537,29 @@ def test_who_may_have_come_or_gone_on_from_its_own_line_is_only_suspected(told: 
     verdict = best(in_its_own_code(**told))
     assert (blamed(verdict), verdict.confidence) == ([], "hypothesis")
     assert "2" in {other.culprits for other in verdict.alternatives}
+
+
+@pytest.mark.parametrize(
+    ("group", "lost", "named"),
+    [
+        ([0, 1, 2, 3, 4, 5], [2, 3], [2, 3]),  # between the others: without both it is no row
+        ([0, 1, 2, 3], [2, 3], []),  # one of them may have no part in it
+        ([0, 1, 2, 3, 4, 5], [2, 5], []),
+    ],
+)
+def test_who_makes_a_row_of_the_members_that_are_recorded_belongs_to_the_group(
+    group: list[int], lost: list[int], named: list[int]
+) -> None:
+    """Nobody recorded who belongs to it. All that left a dump wait in one call; two that left none stand elsewhere."""
+    parts = Call("t", "all_gather", 64, "layout.py:23")
+    programs: dict[int, list[Step]] = {rank: [*loop([parts], 5)] for rank in group}
+    programs |= {rank: [*loop([parts], 4), Stop()] for rank in lost}
+    told = Witnesses(
+        case_of(Job({"t": group}, programs, backend="gloo"), lost=lost, members=False, waited_s=700.0)
+    )
+    for rank in group:
+        inside: list[Frame] = [("all_gather", C10D, 4287), ("collect", "/workspace/layout.py", 23)]
+        beside: list[Frame] = [("all_reduce", C10D, 3252), ("add", "/workspace/layout.py", 18)]
+        stack = beside if rank in lost else inside
+        told.stack(rank, stack, stack)
+    assert blamed(best(told)) == named

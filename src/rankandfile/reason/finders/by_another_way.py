@@ -1,5 +1,6 @@
 """A call of one number in which all are, and to which a rank without a dump came by another way through the program,
-though what it asks for looks the same.
+though what it asks for looks the same. That it has come to this number, a log tells; or that the call before it has
+ended, in which gloo needs everybody, and that the rank stands in a call of this group still.
 
 The others recorded by which way they came there; its stack shows its own. Two ways are two calls, whatever they look
 like, where the others have made calls by either, and never both for one call: a way that nobody else takes may be what
@@ -9,6 +10,7 @@ on. Of gloo's calls alone, which processes carry: with others a process may be f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +21,7 @@ from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
+from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.divergence.code_paths import Frame, stack_of
 from rankandfile.reason.document import cited, cohort, diverged, perhaps
@@ -56,7 +59,7 @@ class _Apart(NamedTuple):
 def by_another_way(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end)
     if (
-        wait_end.kind != "joined"
+        wait_end.kind not in ("joined", "missing")
         or call is None
         or patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN)
     ):
@@ -111,8 +114,10 @@ def _words(frame: Frame) -> str:
 
 
 def _apart(facts: Facts, call: Pending) -> _Apart | None:
-    lost = tuple(rank for rank in call.waiting if rank in absent_ranks(facts))
+    lost = tuple(rank for rank in (*call.waiting, *call.unknown) if rank in absent_ranks(facts))
     others = tuple(rank for rank in call.waiting if rank not in lost)
+    if {*call.unknown} - {*lost} or (call.unknown and not _needed_all_before(facts, call, others)):
+        return None
     stands = [facts.hosts.get(rank) for rank in lost]
     row = pending_row(facts, call)
     ops = {lookup.op_of(facts, row)} if row is not None else {}
@@ -137,6 +142,15 @@ def _apart(facts: Facts, call: Pending) -> _Apart | None:
     turns = [_then(ways, here) for ways in made]
     next_one = all(turn and {way[:-1] for way in turn} == {there[:-1]} for turn in turns)
     return _Apart(lost, others, next_one, *parted)
+
+
+def _needed_all_before(facts: Facts, call: Pending, others: Sequence[int]) -> bool:
+    """The group's call before this one has ended for all of these, which none of its kind does without every member."""
+    made = facts.call_table.of_group(call.group).filter(
+        pl.col("rank").is_in(others), slot=(call.slot or 0) - 1
+    )
+    kinds = {facts.call_table.terms[terms].op for terms in made["terms"].drop_nulls().unique()}
+    return made.height == len(others) > 0 and len(kinds) == 1 and contract_of(kinds.pop()).early == "nobody"
 
 
 def _stays(facts: Facts, call: Pending, stand: Stand) -> bool:

@@ -6,7 +6,8 @@ there. So who is missing is among the ranks without a dump that stand elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import combinations, pairwise
 
 import polars as pl
 
@@ -31,6 +32,8 @@ from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.waits.seen_elsewhere import recorded_at
 from rankandfile.reason.words import ranks_words, upper, verb
 
+#: Ranks of which every part is tried.
+_FEW = 6
 _STANDS = ("collective", "p2p", "teardown", "init")
 
 
@@ -51,14 +54,15 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         or _may_be_recorded(facts, calls, those)
     ):
         return None
-    if len(those) > len(calls) and 2 * len(those) >= len({r for call in calls for r in call.waiting}):
+    here = {rank for one in calls for rank in one.waiting}
+    fill_it = len(calls) == 1 and _make_a_row_of(here, those)
+    if len(those) > len(calls) and 2 * len(those) >= len(here) and not fill_it:
         return None
     row = pending_row(facts, call)
-    here = {rank for one in calls for rank in one.waiting}
     # Whose message it waits for may have left it out: then it is late, and has skipped nothing.
     late = any(facts.hosts[r].asked.awaited in here and not is_passed(facts.hosts[r], here) for r in those)
     usual = all(len(one.waiting) > 1 for one in calls) or _all_due(facts, calls)
-    sure = len(those) <= len(calls) and usual and not late
+    sure = (len(those) <= len(calls) or fill_it) and usual and not late
     confidence: Confidence = "supported" if sure else "hypothesis"
     where = "stands elsewhere" if elsewhere else "is in another call"
     doing = {rank: f"{where}, {facts.hosts[rank].phrase}" for rank in those}
@@ -89,6 +93,20 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ),
         ),
     )
+
+
+def _make_a_row_of(here: Collection[int], those: Collection[int]) -> bool:
+    """Ranks at equal steps, as a mesh lays its groups out, if all of those belong to it, and in no other case: then the
+    call lacks all of them, and not just one."""
+    some = (left for size in range(len(those)) for left in combinations(sorted(those), size))
+    few = len(those) <= _FEW
+    return few and is_a_row([*here, *those]) and not any(is_a_row([*here, *left]) for left in some)
+
+
+def is_a_row(ranks: Iterable[int]) -> bool:
+    """Ranks at equal steps, as a mesh lays them out: a group's."""
+    steps = {b - a for a, b in pairwise(sorted(ranks))}
+    return len(steps) == 1 and steps != {0}
 
 
 _ANOTHER_ORDER = "The call in which it is may be one that the others make before or after that one."

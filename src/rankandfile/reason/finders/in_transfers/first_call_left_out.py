@@ -7,8 +7,6 @@ wait in a transfer past the call, these are they: the stage of each pipeline tha
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
@@ -16,7 +14,7 @@ from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import cited, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
-from rankandfile.reason.finders.missing_member import lacking, of_one_kind
+from rankandfile.reason.finders.missing_member import is_a_row, lacking, of_one_kind
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import in_calls
@@ -78,9 +76,5 @@ def first_call_left_out(facts: Facts, wait_end: WaitEnd) -> Finding | None:
 
 def _of_it(call: Pending, left: list[int]) -> tuple[int, ...]:
     """Which of them this call lacks: the one that makes its ranks a row of equal steps, as a mesh lays them out."""
-    rows = [rank for rank in left if _is_a_row(sorted((*call.waiting, rank)))]
+    rows = [rank for rank in left if is_a_row((*call.waiting, rank)) and len(call.waiting) > 1]
     return tuple(left if len(left) == 1 else rows if len(rows) == 1 else ())
-
-
-def _is_a_row(ranks: list[int]) -> bool:
-    return len(ranks) > 2 and len({b - a for a, b in pairwise(ranks)}) == 1
