@@ -52,6 +52,27 @@ def test_all_that_left_a_dump_wait_in_gloos_call_and_one_left_nothing() -> None:
     assert {a.cause for a in verdict.alternatives} >= {"killed", "raised", "network_stalled"}
 
 
+def test_a_rank_without_stack_and_frames_may_be_held_up_in_a_transfer() -> None:
+    """gloo counts transfers before each call: of ranks 0 and 1 some, of the others none."""
+
+    def told(frames: bool) -> Verdict:
+        case = case_of(job(backend="gloo"), frames=frames)
+        more = pl.when(pl.col("rank").is_in([0, 1])).then(2).otherwise(1)
+        return diagnose(replace(case, calls=case.calls.with_columns(op_id=pl.col("seq") * more))).verdicts[0]
+
+    assert culprits(told(frames=True)) == [2]
+    verdict = told(frames=False)
+    assert (verdict.hang, verdict.confidence, culprits(verdict)) == (True, "hypothesis", [])
+    assert "which gloo does not record" in verdict.sentence
+    assert "never issued" not in verdict.sentence
+
+
+def test_nothing_but_counters_is_no_proof_that_a_rank_is_in_no_transfer() -> None:
+    assert diagnose(case_of(job(backend="gloo"))).verdicts[0].confidence == "established"
+    verdict = diagnose(case_of(job(backend="gloo"), frames=False)).verdicts[0]
+    assert (verdict.confidence, culprits(verdict)) == ("supported", [2])
+
+
 def unreadable(case: Case, rank: int) -> Case:
     return case.with_notes(
         Note(file=f"dumps/rank_{rank}", where="", what="not readable as a dump: it is empty")

@@ -194,6 +194,19 @@ def test_looks_within_a_moment_of_each_other_prove_no_standstill(
     assert named(best(diagnose(stacks, hung=True))) == ([0], [])
 
 
+@pytest.mark.parametrize(("apart_s", "who"), [(3, ([], [0])), (10, ([0], []))])
+def test_whoever_writes_a_checkpoint_may_be_done_in_a_moment(
+    tmp_path: Path, apart_s: int, who: tuple[list[int], list[int]]
+) -> None:
+    saves = (
+        "    save (torch/serialization.py:900)\n    write_checkpoint (train.py:40)\n    main (train.py:50)\n"
+    )
+    stacks = dumped(tmp_path, {0: saves, 1: IN_SUM, 2: IN_SUM}, looks=3, apart_s=apart_s)
+    verdict = best(diagnose(stacks))
+    assert named(verdict) == who
+    assert ("this holds if the job hung" in verdict.sentence) == (not who[0])
+
+
 def test_a_watchdog_is_a_proof_where_the_looks_are_none(tmp_path: Path) -> None:
     dumped(
         tmp_path,

@@ -19,6 +19,7 @@ from .divergence_point import DivergencePoint, came_to, place_of
 from .in_groups import in_groups
 from .in_programs import earlier_in_programs, in_programs
 from .lag_between_groups import lag_between_groups
+from .of_other_groups import of_members
 from .out_of_round import out_of_round
 from .past_the_call import passed
 
@@ -36,6 +37,7 @@ def find_divergence(facts: Facts, wait_end: WaitEnd) -> DivergencePoint | None:
 def divergence_of(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     """None if all ranks concerned are on one path, as far as that can be seen."""
     found = _found(facts, wait_end)
+    found = found and of_members(facts, found)
     if (
         found is None
         or found.slot is None

@@ -21,6 +21,7 @@ from .divergence_point import (
     place_of,
 )
 from .in_step import to_the_end
+from .of_other_groups import is_no_mismatch
 from .replaced_call import placed
 
 _MOST_IN_CIRCLE = 48
@@ -38,12 +39,15 @@ def earlier_in_programs(facts: WaitFacts, found: DivergencePoint) -> DivergenceP
         return found
     if diverged.expected[1] >= found.expected["record"] or not _on_common_ground(facts, diverged, mate):
         return found
+    if _owes_none(facts, diverged):
+        return found
     if not diverged.difference.exact and _from_the_start(facts, diverged):
         return found
     if diverged.difference.kind != "substituted" and not _explains(facts, diverged, mate):
         return found
     result = from_program(facts, diverged, found.culprits, found.normal)
-    return replace(placed(facts, result) if result.kind == "substituted" else result, other=found.other)
+    result = placed(facts, result) if result.kind == "substituted" else result
+    return found if is_no_mismatch(facts, result) else replace(result, other=found.other)
 
 
 def _explains(facts: WaitFacts, diverged: ProgramDivergence, mate: int) -> bool:
@@ -108,6 +112,23 @@ def _of_others_alone(facts: WaitFacts, diverged: ProgramDivergence) -> bool:
     return row is not None and not _belongs(facts, diverged.rank, row["group"])
 
 
+def _owes_none(facts: WaitFacts, diverged: ProgramDivergence) -> bool:
+    """The one call that the rank lacks is a mate's, on a group of the mate's own, or one of its own steps before; and
+    in the rank's own group nobody has come further than it: there that call was not due. Groups that are alike, and
+    rounds, are not all used alike."""
+    if diverged.difference.kind != "skipped" or diverged.difference.length != 1 or diverged.expected is None:
+        return False
+    row = lookup.call_of_record(facts, *diverged.expected)
+    if row is None or row["slot"] is None:
+        return False
+    own = own_group(facts, diverged.rank, row["group"])
+    if own == row["group"] and diverged.by == "peers":
+        return False
+    last = dict(facts.call_table.of_group(own).group_by("rank").agg(pl.col("slot").max()).iter_rows())
+    members = facts.membership.members[own]
+    return {*members} <= last.keys() and max(last[rank] for rank in members) == last.get(diverged.rank)
+
+
 def _belongs(facts: WaitFacts, rank: int, group: int) -> bool:
     return rank in facts.membership.members[own_group(facts, rank, group)]
 
@@ -117,7 +138,7 @@ def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     ranks = list(wait_end.ranks)[:_MOST_IN_CIRCLE]
     everyone = facts.case.ranks_seen
     told = {r: p for r in ranks if (p := facts.programs.diverges(r, everyone)) is not None}
-    divergences = {r: p for r, p in told.items() if not _of_others_alone(facts, p)}
+    divergences = {r: p for r, p in told.items() if not (_of_others_alone(facts, p) or _owes_none(facts, p))}
     if wait_end.kind == "absent":
         # It waits for nobody: only a call that it went past counts, confirmed by what it did after.
         divergences = {
@@ -132,7 +153,8 @@ def in_programs(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     if wait_end.kind == "cycle" and _may_be_theirs(facts, wait_end, culprits):
         return None
     if found.kind == "substituted":
-        return placed(facts, found)
+        found = placed(facts, found)
+        return None if is_no_mismatch(facts, found) else found
     return _gone_past(facts, wait_end, found) if found.kind == "extra" and found.past else found
 
 

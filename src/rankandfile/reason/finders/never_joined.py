@@ -23,6 +23,7 @@ from rankandfile.reason.waits.in_words import (
     waiting_sentence,
 )
 from rankandfile.reason.waits.patience import Patience, is_new_work, patience
+from rankandfile.reason.waits.unrecorded_waits import without_frames
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .in_transfers.unrecorded_wait import may_wait_unseen, what_they_do
@@ -74,8 +75,10 @@ def never_joined(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return _alone(facts, wait_end, call)
     culprits, new_work = wait_end.ranks, waited is Patience.NEW_WORK
     sure = _HOW_SURE.get(waited, "supported")
-    if facts.hidden and sure == "established":
-        # In a job with transfers that no recorder keeps, it is by their number that it waits in none.
+    unseen = any(r not in facts.hosts and without_frames(facts.case, r) for r in culprits)
+    if (facts.hidden or unseen) and sure == "established":
+        # In a job with transfers that no recorder keeps, it is by their number that it waits in none; and of who left
+        # neither a stack nor a frame nobody knows that it is not in its first.
         sure = "supported"
     if waited is Patience.SAID and is_new_work(facts, call):
         sure = "supported" if _all_accounted_for(facts, culprits) else "hypothesis"

@@ -3,13 +3,15 @@
 A stack decides it where it can: whoever sits in a queue or computes waits for no rank, and whoever sits in a `recv`
 does. The program's own line decides nothing, for a wait that is made in C leaves no frame. Then it is a matter of
 what else would have to be true: that the job has groups on which nothing was recorded, that the trail ends in
-several places at once, that somebody else is nowhere, or that the place is named after a transfer. Any of these, and
-the rank is not blamed for not having come.
+several places at once, that somebody else is nowhere, that the place is named after a transfer, or that others send
+and receive and no frame tells where. Any of these, and the rank is not blamed for not having come.
 """
 
 from __future__ import annotations
 
 import re
+
+import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.heuristics import Heuristic
@@ -50,7 +52,7 @@ def unseen(
             by_stack = stand is not None and (
                 named_after_a_transfer(stand) or _nowhere(wait_end, waits, accounts, case, bool(hidden))
             )
-            if likely or by_stack:
+            if likely or by_stack or (bool(hidden) and rank not in hosts and without_frames(case, rank)):
                 out.setdefault(rank, 0)
         if len(wait_end.ranks) == 1 and nobody_owes_it(wait_end, waits, case, call_table):
             out.pop(wait_end.ranks[0], None)
@@ -68,6 +70,13 @@ def nobody_owes_it(wait_end: WaitEnd, waits: Waits, case: Case, call_table: Call
         if made or as_many_each(call_table, call.waiting, call.group, call.slot):
             return True
     return False
+
+
+def without_frames(case: Case, rank: int) -> bool:
+    """Whether its dump is gloo's, and has no frames: that the program makes transfers, or that this rank has no part in
+    them, no line of the calls around them tells then."""
+    mine = case.dumps_used.filter((pl.col("rank") == rank) & (pl.col("backend") == "gloo"))
+    return mine.height > 0 and not mine["has_frames"].fill_null(True).any()
 
 
 def named_after_a_transfer(stand: Stand) -> bool:

@@ -37,8 +37,8 @@ _SPINS = ("collective", "p2p", "nccl_call", "cuda_sync")
 #: to each other may have seen one and the same.
 STILL_NS = 5_000_000_000
 #: Who sleeps wakes up by itself, and a call into C, which leaves no frame, may be a sleep; a thread or process that a
-#: rank waits for may be at work.
-_MAY_WAKE = ("sleep", "user_code", "thread", "subprocess")
+#: rank waits for may be at work; and what is written, fetched or compiled comes to an end.
+_MAY_WAKE = ("sleep", "user_code", "thread", "subprocess", "checkpoint", "file_io", "network_io", "compile")
 #: So few ranks have nothing to make groups of.
 _FEW = 2
 
