@@ -17,7 +17,6 @@ from .clock_skew import ahead, on_one_clock
 from .failed_waits import with_failed_waits
 from .matching import mismatched
 from .membership import Membership, membership
-from .one_name import groups_apart
 from .order_across_groups import Order
 from .pairing import Pairing, pair
 from .progress import progress, standing
@@ -49,9 +48,6 @@ class CallFacts(Struct, frozen=True, kw_only=True):
 def call_facts(case: Case, accounts: Accounts, step: OnStep, code: CodeRead = NO_CODE) -> CallFacts:
     """The calls of a case, on one clock, numbered, matched and paired."""
     call_table = read_calls(case)
-    apart = groups_apart(case, call_table)
-    if apart is not case:
-        case, call_table = apart, read_calls(apart)
     clocks = ahead(case, call_table)
     if clocks:
         call_table = on_one_clock(call_table, clocks)

@@ -1,54 +1,12 @@
-"""Groups that vary legally: made anew, of one name, of one description and of other members for each rank."""
+"""Groups that vary legally: of one description and of other members for each rank, and used by turns."""
 
 from __future__ import annotations
 
-import polars as pl
-from msgspec.structs import replace
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of
 from support.reason.witnesses import best, blamed
 
-from rankandfile.model.case import Case
-from rankandfile.reason import gather
-
-FIRST, SECOND = Call("1", "all_reduce", 64, "a.py:5"), Call("2", "broadcast", 9, "b.py:7")
+FIRST = Call("1", "all_reduce", 64, "a.py:5")
 TOGETHER = Call(WORLD, "all_gather", 8, "trainer.py:9")
-GROUPS = {WORLD: [0, 1, 2, 3], "1": [0, 1], "2": [2, 3]}
-
-
-def _of_one_name(case: Case) -> Case:
-    """As dumps are whose ranks made their groups at once, and whose recorder keeps no members."""
-    one, other = (case.groups["name"].to_list().index(name) for name in ("1", "2"))
-    group = pl.when(pl.col("group") == other).then(pl.lit(one, pl.UInt32)).otherwise("group").alias("group")
-    used = pl.lit([0, 1, 2, 3], pl.List(pl.Int32))
-    members = pl.when(pl.col("group") == one).then(used).otherwise("members").alias("members")
-    return replace(
-        case,
-        calls=case.calls.with_columns(group),
-        groups=case.groups.with_columns(members).filter(pl.col("group") != other),
-    )
-
-
-def _job(rounds: int, stops: int, at: int, **more: bool) -> Case:
-    body: dict[int, list[Step]] = {r: [FIRST if r < 2 else SECOND, TOGETHER] for r in range(4)}
-    programs: dict[int, list[Step]] = {rank: body[rank] * rounds for rank in range(4)}
-    programs[stops] = [*programs[stops][:at], Stop()]
-    return case_of(Job(GROUPS, programs, backend="gloo"), members=False, **more)
-
-
-def test_unlike_calls_of_one_number_that_all_got_past_are_of_two_groups() -> None:
-    for frames in (True, False):
-        facts = gather(_of_one_name(_job(4, stops=3, at=6, frames=frames)))
-        members = facts.membership.members
-        waits = {call.waiting: members[call.group] for call in facts.waits.pending}
-        assert waits == {(2,): [2, 3], (0, 1): [0, 1, 2, 3]}
-        verdict = best(_of_one_name(_job(4, stops=3, at=6, frames=frames)))
-        assert (verdict.cause, blamed(verdict)) == ("undetermined", [3])
-
-
-def test_whoever_waits_for_its_own_mate_made_no_other_call_than_ranks_of_another_group() -> None:
-    for frames in (True, False):
-        verdict = best(_of_one_name(_job(4, stops=0, at=6, frames=frames)))
-        assert (verdict.cause, blamed(verdict)) == ("undetermined", [0]), verdict.sentence
 
 
 def test_a_mismatch_that_nobody_got_past_is_one() -> None:
