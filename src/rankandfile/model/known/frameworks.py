@@ -21,6 +21,11 @@ _FRAMEWORKS = frozenset(_NAMES.split())
 _PACKAGE = re.compile(r"(?:^|[/\\])(?:site|dist)-packages[/\\](\w+)(\.py$)?")
 
 
+def is_of_framework(name: str) -> bool:
+    """Of a dotted name, as `transformers.Trainer`."""
+    return name.partition(".")[0] in _FRAMEWORKS
+
+
 def framework_of(file: str) -> str | None:
     """The framework's package, of a file as a process or a tree names it; None for everybody else's file."""
     match = _PACKAGE.search(file)

@@ -28,17 +28,22 @@ def forward(self, x):
 ## Limits
 
 Reported where the shortcut asks whether its input is empty, and whoever calls the module applies a function of autograd
-of the program whose backward issues a collective.
+of the program whose backward issues a collective. And of the loss that a program gives a framework (`compute_loss` of a
+Trainer, `training_step` of a LightningModule), where it is new upon what is each rank's own: the wrapper around the
+model reduces gradients in the backward pass of the others.
 """
 
 import ast
 from collections.abc import Iterable, Iterator
 
+from rankandfile.model.known.frameworks import is_of_framework
+from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import ancestors, dotted, text
 from rankandfile.source.effects.event import objects_of
-from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.effects.fresh_tensors import LOSSES, given_up
+from rankandfile.source.lint.rule import RANK, Found, Rule, View, can_differ, steps_of
 from rankandfile.source.program.modules import Function
-from rankandfile.source.program.names import Class, by_autograd, method, resolve
+from rankandfile.source.program.names import Class, by_autograd, external_bases, method, resolve
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 292
@@ -58,6 +63,7 @@ _HOW_MANY = {"shape", "numel", "nelement", "size"}
 
 
 def _find(view: View) -> Iterable[Found]:
+    yield from _losses(view)
     backwards = list(_exchanging(view))
     if not backwards:
         return
@@ -80,6 +86,30 @@ def _find(view: View) -> Iterable[Found]:
                     (backward, backward.first_line, "the others wait for it in this backward"),
                 ),
                 fix="Let the layers work on no rows, or add a zero that is computed from the input: `x.sum() * 0`.",
+            )
+
+
+def _losses(view: View) -> Iterator[Found]:
+    """What a framework is given for a loss, and goes backward from."""
+    for function in (f for f in view.asked if f.name in LOSSES and f.owner is not None):
+        bases = external_bases(Class(function.module, function.owner)) if function.owner is not None else ()
+        if not any(map(is_of_framework, bases)):
+            continue
+        for one in given_up(function):
+            reason = why(view.program, function, one.test)
+            if reason.level != "varying" or reason.source in RANK:
+                continue
+            yield Found(
+                severity="warning",
+                function=function,
+                node=one.test,
+                message=f"a rank for which `{text(one.test, 60)}` decides so gives a loss without a graph",
+                story=(
+                    can_differ(function, one.test.lineno, reason),
+                    (function, one.what.lineno, f"`{text(one.what, 60)}` is new: autograd ends here"),
+                ),
+                steps=steps_of(reason),
+                fix="Run the model all the same, and weigh its loss with 0: the backward pass is then the others'.",
             )
 
 

@@ -17,6 +17,7 @@ from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import spans, text
+from rankandfile.source.effects.fresh_tensors import LOSSES, GivenUp, given_up
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence, Side
@@ -26,7 +27,6 @@ from rankandfile.source.program.names import Class, external_bases, method, reso
 from rankandfile.source.program.places import in_loop, place_in
 from rankandfile.source.program.scopes import own_nodes
 
-from .fresh_tensors import GivenUp, given_up
 from .two_ways import sides_of
 
 _AUTOGRAD = "torch.autograd.Function"
@@ -37,8 +37,6 @@ _HOOKS = (
     "register_post_accumulate_grad_hook",
     "register_multi_grad_hook",
 )
-#: Methods of a framework's classes that a program writes anew, and that give the loss.
-_ASKED_FOR_LOSS = ("compute_loss", "training_step", "loss")
 #: Callers of what has the collective in its backward, and callees beside it, that are looked at.
 _FURTHEST = 6
 _MOST_FUNCTIONS = 200
@@ -96,7 +94,7 @@ def _make_the_loss(search: Search, path: CallPath) -> list[tuple[int, Function]]
         function
         for module in search.objects.index.modules
         for function in module.functions
-        if function.name in _ASKED_FOR_LOSS and function.owner is not None
+        if function.name in LOSSES and function.owner is not None
         if external_bases(Class(module, function.owner))
     )
     return _below(search, known or list(asked))

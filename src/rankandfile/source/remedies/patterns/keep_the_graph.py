@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence.syntax import dotted
-from rankandfile.source.lines.of_two_cohorts.fresh_tensors import given_up
+from rankandfile.source.effects.fresh_tensors import given_up
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.reach import collective

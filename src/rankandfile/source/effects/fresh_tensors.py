@@ -16,6 +16,8 @@ from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.scopes import own_nodes, returned_values
 
+#: Methods of a framework's classes that a program writes anew, and that give the loss.
+LOSSES = ("compute_loss", "training_step")
 #: Methods of a tensor that give one without what it was made from.
 _ANEW = {"new_zeros", "new_empty", "new_ones", "new_full", "new_tensor", "detach"}
 _MAKERS = {
