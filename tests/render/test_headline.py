@@ -96,3 +96,12 @@ def test_where_nobody_is_named_it_says_what_happened(cause: str, family: str, sa
 def test_receives_are_no_collectives() -> None:
     assert headline(verdict("order_inversion", op="recv"), 2) == "HANG: rank 1 wait for each other's messages"
     assert "collectives" in headline(verdict("order_inversion", op="all_reduce"), 2)
+
+
+def test_messages_that_no_dump_records_are_no_collectives_either() -> None:
+    circle = verdict("order_inversion")
+    circle.culprits = [
+        Culprit(rank=0, doing="sends to rank 1 before it receives"),
+        Culprit(rank=1, doing="receives from rank 0 before it sends"),
+    ]
+    assert headline(circle, 2) == "HANG: ranks 0,1 wait for each other's messages"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.model.causes import CAUSES, LEFT_MESSAGE_OUT
+from rankandfile.model.causes import CAUSES, LEFT_MESSAGE_OUT, RECEIVES_FROM, SENDS_TO
 from rankandfile.model.claims import LeftOut, NeverIssued
 from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import parse_ranks
@@ -61,6 +61,10 @@ _BY_CALLS = {
 }
 
 
+#: How what a rank did begins, where that is half of a message.
+_TRANSFERS = (RECEIVES_FROM, SENDS_TO)
+
+
 def _did(verdict: Verdict) -> str:
     found, where = CAUSES.get(verdict.cause), verdict.location
     kind = verdict.divergence.kind if verdict.divergence else ""
@@ -77,7 +81,7 @@ def _did(verdict: Verdict) -> str:
         return "gone"
     if verdict.cause == "group_mismatch" and verdict.divergence is None:
         return "made other groups than the others"
-    if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:
+    if verdict.cause == "order_inversion" and _of_messages(verdict):
         return "wait for each other's messages"
     if verdict.cause == "order_inversion" and len(verdict.named) > 1 and not verdict.victims:
         # Nobody is left whose order theirs would differ from.
@@ -88,6 +92,12 @@ def _did(verdict: Verdict) -> str:
         return LEFT_MESSAGE_OUT
     did = (found.did if found is not None else "") or f"({cause_words(verdict.cause)})"
     return f"were {did[4:]}" if did.startswith("was ") and len(verdict.named) > 1 else did
+
+
+def _of_messages(verdict: Verdict) -> bool:
+    """Whether it is messages that came in another order; a transfer that no dump records is told of by the ranks."""
+    recorded = {row.op for row in verdict.waits} == {"recv"}
+    return recorded or all((one.doing or "").startswith(_TRANSFERS) for one in verdict.named)
 
 
 def _goes_on(verdict: Verdict) -> bool:
