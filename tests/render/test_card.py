@@ -344,6 +344,22 @@ def test_a_reason_that_the_sentence_has_is_not_said_again() -> None:
     assert shown(diagnosis, 200).count(why) == 1
 
 
+@pytest.mark.parametrize("lines", [1, 30])
+def test_the_code_that_decides_is_seen_also_where_the_sentences_are_cut_before_it(lines: int) -> None:
+    diagnosis = document("undetermined")
+    verdict, why = diagnosis.verdicts[0], "it depends on a random number of this process"
+    verdict.divergence = None
+    verdict.location = Location(
+        file="a.py", line=3, condition="for key in sorted(self.kept):", condition_line=3, because=why
+    )
+    verdict.sentence = (
+        "Rank 0 stands there. " * lines + f"It went by `for key in sorted(self.kept):` (a.py:3). {why}."
+    )
+    card = " ".join(shown(diagnosis, 100).split())
+    assert (card.count("for key in sorted(self.kept):"), card.count(why)) == (1, 1)
+    assert ("branch for key in" in card) == (lines > 1)
+
+
 def test_where_the_cause_is_sure_and_not_who_it_says_what_is_open() -> None:
     diagnosis = document("root_mismatch")
     verdict = diagnosis.verdicts[0]

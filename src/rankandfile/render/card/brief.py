@@ -19,6 +19,7 @@ from rankandfile.render.words import (
     counted,
     job_size,
     place_text,
+    plain,
 )
 
 from . import circle, positions, strip
@@ -78,18 +79,21 @@ def _alternative(one: Alternative, cause: str) -> str:
 
 
 def parts(sheet: Sheet) -> Iterator[Part]:
-    verdict = sheet.verdict
+    verdict, sentences = sheet.verdict, Text()
     if strip.tells(verdict):
         yield "calls", _strip(sheet)
-        if said := strip.branch(verdict, sheet.signs):
-            yield strip.kind_of_line(verdict), [sheet.cut(said, 2)]
     else:
-        yield "", [_told(sheet)]
+        sentences = _told(sheet)
+        yield "", [sentences]
         if rows := circle.rows(verdict, sheet):
             yield "circle", rows
+    # The code that decides is not lost where the sentences are cut before it.
+    condition = (verdict.location and verdict.location.condition) or ""
+    if condition and not _holds(sentences, condition):
+        yield strip.kind_of_line(verdict), [sheet.cut(strip.branch(verdict, sheet.signs), 2)]
     if not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis"):
         yield from positions.parts(sheet)
-    yield from _why(sheet)
+    yield from _why(sheet, sentences)
     yield from _advice(sheet)
     yield from _rest(sheet)
 
@@ -127,10 +131,15 @@ def told(verdict: Verdict) -> str:
     return said.removeprefix("No hang is proved. ") if verdict.ordinary else said
 
 
-def _why(sheet: Sheet) -> Iterator[Part]:
+def _holds(shown: Text, words: str) -> bool:
+    """Whether it is in what is shown, however that is broken into lines."""
+    return "".join(plain(words).split()) in "".join(shown.plain.split())
+
+
+def _why(sheet: Sheet, shown: Text) -> Iterator[Part]:
     where = sheet.verdict.location
     why = where and (where.because or where.why_it_can_differ)
-    if where and why and (strip.tells(sheet.verdict) or why not in told(sheet.verdict)):
+    if where and why and not _holds(shown, why):
         # "It" is what the row above shows.
         said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
         # A few words are said to their end, also in a narrow window; the whole way back is in the details.
