@@ -391,6 +391,34 @@ def test_where_the_sentence_tells_who_stands_where_the_card_does_not_say_it_agai
     assert re.findall(r"▸ (.*)", shown(diagnosis, 100)) == ["in save, io.py:4"]
 
 
+def test_who_waits_in_one_call_of_like_groups_stands_in_one_line() -> None:
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.culprits, verdict.divergence, verdict.sentence = [], None, "Nobody can be named."
+    diagnosis.standings = [
+        Standing(
+            ranks=str(rank), state="waits", what=f"in the {op} at a.py:9 (group dp [{rank - 4},{rank}], seq 7)",
+            told_by="calls",
+        )
+        for rank, op in ((5, "all_reduce"), (6, "all_reduce"), (7, "barrier"))
+    ]  # fmt: skip
+    assert re.findall(r"(rank.*\S) +▸ (.*)", shown(diagnosis, 100)) == [
+        ("ranks 5,6", "wait in all_reduce #7 a.py:9 of dp [1,5], [2,6]"),
+        ("rank 7", "waits in barrier #7 a.py:9 of dp [3,7]"),
+    ]
+
+
+def test_a_place_that_was_cut_off_the_sentence_stands_below_it() -> None:
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.culprits, verdict.divergence = [], None
+    diagnosis.standings = [Standing(ranks="1", state="stands", what="in save, io.py:4", told_by="stack")]
+    verdict.sentence = "Rank 1: in save, io.py:4."
+    assert "stands" not in shown(diagnosis, 60)
+    verdict.sentence = "It is so. " * 60 + verdict.sentence
+    assert "stands  rank 1 ▸ in save, io.py:4" in shown(diagnosis, 60)
+
+
 @pytest.mark.parametrize("width", range(24, 100, 7))
 def test_what_is_cut_is_cut_between_words(width: int) -> None:
     said = (

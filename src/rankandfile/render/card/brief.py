@@ -92,7 +92,8 @@ def parts(sheet: Sheet) -> Iterator[Part]:
     if condition and not _holds(sentences, condition):
         yield strip.kind_of_line(verdict), [sheet.cut(strip.branch(verdict, sheet.signs), 2)]
     if not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis"):
-        yield from positions.parts(sheet)
+        cut = sentences.plain.endswith(sheet.signs.more)
+        yield from positions.parts(sheet, sentences.plain if cut else verdict.sentence)
     yield from _why(sheet, sentences)
     yield from _advice(sheet)
     yield from _rest(sheet)
