@@ -76,6 +76,29 @@ def test_beside_who_skipped_a_call_stands_none_that_it_made(kind: str, beside: s
 
 
 @pytest.mark.parametrize(
+    ("kind", "family", "beside"),
+    [
+        ("skipped", "paths", "next call: other.py:7"),
+        ("argument", "arguments", "at other.py:7"),
+        ("extra", "paths", "at other.py:7"),
+        ("argument", "process_gone", ""),
+    ],
+)
+def test_where_the_source_has_no_line_their_own_call_stands_beside_it(
+    kind: str, family: str, beside: str
+) -> None:
+    mine, theirs = Call(op="barrier", file="other.py", line=7), Call(op="all_reduce", file="train.py", line=9)
+    cohorts = [Cohort(ranks="0", call=theirs), Cohort(ranks="1", call=mine)]
+    one = replace(
+        verdict("skipped_collective"),
+        family=family,
+        location=None,
+        divergence=Divergence(group="0", seq=3, kind=kind, cohorts=cohorts),
+    )
+    assert place(one) == beside
+
+
+@pytest.mark.parametrize(
     ("cause", "family", "said", "beside"),
     [
         ("rank_conditional", "paths", "HANG: ranks went different ways", "rank conditional"),

@@ -122,8 +122,13 @@ def cause_beside(verdict: Verdict) -> str:
 def place(verdict: Verdict) -> str:
     """Where to look: never the place of a call that was not made by those whom the headline names."""
     where = verdict.location
-    if where is None or not verdict.hang:
+    if not verdict.hang:
         return ""
+    if where is None:
+        # The source was asked, and has no line that decides: what they called is still known.
+        kind = verdict.divergence.kind if verdict.divergence is not None else ""
+        told = verdict.family in ("paths", "arguments") and kind in ("skipped", *_MADE)
+        return _their_call(verdict) if told else ""
     if not (verdict.named or where.condition) and verdict.cause == "undetermined":
         return ""
     if not points_at_missing_call(verdict):
@@ -133,12 +138,21 @@ def place(verdict: Verdict) -> str:
             return plain(f"{parted} (decided at {spot})")
         inside = f" in {where.function}" if where.function else ""
         return plain(f"{spot}{inside}")
+    return _their_call(verdict)
+
+
+#: Of a divergence in which those who are named made a call of their own; else they came to one later.
+_MADE = ("substituted", "argument", "extra")
+
+
+def _their_call(verdict: Verdict) -> str:
+    """The place of the call that those made whom the headline names."""
     named = {one.rank for one in verdict.named}
     for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
         call = cohort.call
         if call is not None and call.file is not None and named & set(parse_ranks(cohort.ranks)):
             # "skipped a collective at ...": of a call that was made, only what says so may stand beside its place.
-            own = "at" if verdict.divergence and verdict.divergence.kind == "substituted" else "next call:"
+            own = "at" if verdict.divergence and verdict.divergence.kind in _MADE else "next call:"
             return plain(f"{own} {place_text(base_name(call.file), call.line)}")
     return ""
 
