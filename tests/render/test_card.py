@@ -360,6 +360,15 @@ def test_the_code_that_decides_is_seen_also_where_the_sentences_are_cut_before_i
     assert ("branch for key in" in card) == (lines > 1)
 
 
+def test_many_sentences_are_cut_before_the_card_is_more_than_is_read_at_once() -> None:
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.divergence, verdict.sentence = None, "Rank 0 stands there. " * 60
+    verdict.remedies = [Remedy(title=BY_HAND, text="Do it as it is told here.")]
+    verdict.location = Location(file="a.py", line=3, condition="if due:", because="it depends on a clock")
+    assert len(shown(diagnosis, 100).splitlines()) <= 16
+
+
 def test_where_the_cause_is_sure_and_not_who_it_says_what_is_open() -> None:
     diagnosis = document("root_mismatch")
     verdict = diagnosis.verdicts[0]

@@ -20,7 +20,7 @@ from rankandfile.render.words import UNICODE, Signs
 from . import brief, strip, what_happened, what_to_do
 from .asked import Asked
 from .head import head
-from .sheet import ALL, ROOMS, Part, Sheet, WholeLine
+from .sheet import ALL, ROOMS, WIDE_ROOMS, Part, Sheet, WholeLine
 
 WIDTH = 100
 _LABEL, _WIDE_LABEL = 7, 8
@@ -47,7 +47,7 @@ def card(
     if not diagnosis.verdicts:
         return Text("no verdict")
     narrow = width < _NARROW
-    for room in (one for one in ROOMS if narrow or not one.narrow):
+    for room in ROOMS if narrow else WIDE_ROOMS:
         sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked())
         found = _brief(sheet, width)
         high = _height(found, width)
