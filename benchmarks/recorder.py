@@ -237,7 +237,7 @@ def lines(save: Callable[[list[str]], None]) -> list[str]:
         f"{grown[1]['RssAnon']:.1f} MB (pure Python) of the process's own, imports included.",
         "",
         "A training step of a small transformer on two ranks over gloo. Its calls, times what one costs above, are the "
-        "share; measured is the median of blocks with against blocks without the recorder, in turn, and on a machine "
+        "share; measured is the median of blocks with against blocks without the recorder, by turns, and on a machine "
         "with other work it says no more than that the difference is lost in the noise.",
         "",
         "| | calls per step | step | share, native | measured | share, pure Python | measured |",

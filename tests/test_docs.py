@@ -238,6 +238,21 @@ def test_the_site_can_be_read_and_searched(tab: Any, served: str) -> None:
     assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []
 
 
+_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_JARGON = re.compile(r"\b(?:behind it|in turn|parted|ways part|ranks part|mends?|mended)\b", re.IGNORECASE)
+#: They quote what others wrote, or what was measured with the words of its day.
+_QUOTED = ("first-contact.md", "reliability.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [one for one in sorted(DOCS.rglob("*.md")) if one.name not in _QUOTED],
+    ids=lambda page: str(page.relative_to(DOCS)),
+)
+def test_pages_are_in_plain_words(page: Path) -> None:
+    assert _JARGON.findall(_CODE.sub("", page.read_text(encoding="utf-8"))) == []
+
+
 def test_practice_sets_of_one_number_are_told_together() -> None:
     block = """### 2026-11-2{day} · {name}
 

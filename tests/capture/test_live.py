@@ -133,6 +133,7 @@ def test_attach_and_top_show_ranks_that_nobody_can_number(tmp_path: Path) -> Non
     assert len(re.findall(r"^pid \d+ +sleeps +launch\.py:3 in work\(\)", done.stdout, re.MULTILINE)) == 2, (
         done.stdout
     )
+    assert done.stdout.splitlines()[0].split() == ["rank", "state", "where"], "no column that says nothing"
     assert "none of which records" in done.stderr
     assert "\nnext   " in done.stdout, "and what would tell"
 
@@ -174,6 +175,7 @@ def test_attach_to_a_job_that_nobody_watched_is_a_verdict(tmp_path: Path) -> Non
         pytest.skip("no stacks can be taken here")
     assert done.returncode == 1, done
     assert "HANG: rank 1 got stuck before the call" in done.stdout and "train.py:5" in done.stdout
+    assert re.search(r"^0 +waits +train\.py:6 +in all_reduce", done.stdout, re.MULTILINE), done.stdout
     assert "stands  " not in done.stdout, "the sentence has said where both are"
 
 

@@ -49,6 +49,7 @@ def test_a_command_that_is_left_out(words: str, meant: str) -> None:
         ("torchrun --nproc-per-node 2 train.py", "raf run -- torchrun --nproc-per-node 2 train.py"),
         ("python3 train.py", "raf run -- python3 train.py"),
         ("trian.py", "trian.py: no such file or directory"),
+        ("incident", "No such command 'incident', and no file or folder of that name here"),
         ("attach", "which job?"),
         ("calls dumps -n 5", "there is raf show calls dumps -n 5"),
         ("stacks", "there is raf show stacks"),

@@ -344,6 +344,31 @@ def test_a_reason_that_the_sentence_has_is_not_said_again() -> None:
     assert shown(diagnosis, 200).count(why) == 1
 
 
+@pytest.mark.parametrize("lines", [1, 30])
+def test_the_code_that_decides_is_seen_also_where_the_sentences_are_cut_before_it(lines: int) -> None:
+    diagnosis = document("undetermined")
+    verdict, why = diagnosis.verdicts[0], "it depends on a random number of this process"
+    verdict.divergence = None
+    verdict.location = Location(
+        file="a.py", line=3, condition="for key in sorted(self.kept):", condition_line=3, because=why
+    )
+    verdict.sentence = (
+        "Rank 0 stands there. " * lines + f"It went by `for key in sorted(self.kept):` (a.py:3). {why}."
+    )
+    card = " ".join(shown(diagnosis, 100).split())
+    assert (card.count("for key in sorted(self.kept):"), card.count(why)) == (1, 1)
+    assert ("branch for key in" in card) == (lines > 1)
+
+
+def test_many_sentences_are_cut_before_the_card_is_more_than_is_read_at_once() -> None:
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.divergence, verdict.sentence = None, "Rank 0 stands there. " * 60
+    verdict.remedies = [Remedy(title=BY_HAND, text="Do it as it is told here.")]
+    verdict.location = Location(file="a.py", line=3, condition="if due:", because="it depends on a clock")
+    assert len(shown(diagnosis, 100).splitlines()) <= 16
+
+
 def test_where_the_cause_is_sure_and_not_who_it_says_what_is_open() -> None:
     diagnosis = document("root_mismatch")
     verdict = diagnosis.verdicts[0]
@@ -373,6 +398,34 @@ def test_where_the_sentence_tells_who_stands_where_the_card_does_not_say_it_agai
         "Ranks 1-3 wait in the all_reduce (group default_pg [0-7], seq 12). Rank 0: in close, office.py:61."
     )
     assert re.findall(r"▸ (.*)", shown(diagnosis, 100)) == ["in save, io.py:4"]
+
+
+def test_who_waits_in_one_call_of_like_groups_stands_in_one_line() -> None:
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.culprits, verdict.divergence, verdict.sentence = [], None, "Nobody can be named."
+    diagnosis.standings = [
+        Standing(
+            ranks=str(rank), state="waits", what=f"in the {op} at a.py:9 (group dp [{rank - 4},{rank}], seq 7)",
+            told_by="calls",
+        )
+        for rank, op in ((5, "all_reduce"), (6, "all_reduce"), (7, "barrier"))
+    ]  # fmt: skip
+    assert re.findall(r"(rank.*\S) +▸ (.*)", shown(diagnosis, 100)) == [
+        ("ranks 5,6", "wait in all_reduce #7 a.py:9 of dp [1,5], [2,6]"),
+        ("rank 7", "waits in barrier #7 a.py:9 of dp [3,7]"),
+    ]
+
+
+def test_a_place_that_was_cut_off_the_sentence_stands_below_it() -> None:
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.culprits, verdict.divergence = [], None
+    diagnosis.standings = [Standing(ranks="1", state="stands", what="in save, io.py:4", told_by="stack")]
+    verdict.sentence = "Rank 1: in save, io.py:4."
+    assert "stands" not in shown(diagnosis, 60)
+    verdict.sentence = "It is so. " * 60 + verdict.sentence
+    assert "stands  rank 1 ▸ in save, io.py:4" in shown(diagnosis, 60)
 
 
 @pytest.mark.parametrize("width", range(24, 100, 7))

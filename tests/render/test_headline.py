@@ -76,6 +76,29 @@ def test_beside_who_skipped_a_call_stands_none_that_it_made(kind: str, beside: s
 
 
 @pytest.mark.parametrize(
+    ("kind", "family", "beside"),
+    [
+        ("skipped", "paths", "next call: other.py:7"),
+        ("argument", "arguments", "at other.py:7"),
+        ("extra", "paths", "at other.py:7"),
+        ("argument", "process_gone", ""),
+    ],
+)
+def test_where_the_source_has_no_line_their_own_call_stands_beside_it(
+    kind: str, family: str, beside: str
+) -> None:
+    mine, theirs = Call(op="barrier", file="other.py", line=7), Call(op="all_reduce", file="train.py", line=9)
+    cohorts = [Cohort(ranks="0", call=theirs), Cohort(ranks="1", call=mine)]
+    one = replace(
+        verdict("skipped_collective"),
+        family=family,
+        location=None,
+        divergence=Divergence(group="0", seq=3, kind=kind, cohorts=cohorts),
+    )
+    assert place(one) == beside
+
+
+@pytest.mark.parametrize(
     ("cause", "family", "said", "beside"),
     [
         ("rank_conditional", "paths", "HANG: ranks went different ways", "rank conditional"),
@@ -96,3 +119,12 @@ def test_where_nobody_is_named_it_says_what_happened(cause: str, family: str, sa
 def test_receives_are_no_collectives() -> None:
     assert headline(verdict("order_inversion", op="recv"), 2) == "HANG: rank 1 wait for each other's messages"
     assert "collectives" in headline(verdict("order_inversion", op="all_reduce"), 2)
+
+
+def test_messages_that_no_dump_records_are_no_collectives_either() -> None:
+    circle = verdict("order_inversion")
+    circle.culprits = [
+        Culprit(rank=0, doing="sends to rank 1 before it receives"),
+        Culprit(rank=1, doing="receives from rank 0 before it sends"),
+    ]
+    assert headline(circle, 2) == "HANG: ranks 0,1 wait for each other's messages"

@@ -30,7 +30,11 @@ def live_table(rows: Sequence[Stands], sort: str = "rank", most: int = 0) -> Tab
         alike.setdefault(one if most and len(rows) > most else row.pid, []).append(row)
     found = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     # What nobody tells takes no room.
-    told = {"since": any(row.since is not None for row in rows), "behind": any(behind.values())}
+    told = {
+        "since": any(row.since is not None for row in rows),
+        "behind": any(behind.values()),
+        "what": any(row.what for row in rows),
+    }
     for name in (shown := [one for one in _COLUMNS if told.get(one, True)]):
         right = name in ("since", "behind")
         found.add_column(

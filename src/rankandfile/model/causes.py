@@ -36,8 +36,8 @@ FAMILIES: dict[Family, str] = {
 
 #: Of a send or receive that was not made, as whoever names its rank begins.
 LEFT_MESSAGE_OUT = "left out a message"
-#: Of a rank in a circle of receives, as its own words begin.
-RECEIVES_FROM = "receives from rank"
+#: Of a rank in a circle of messages, as its own words begin.
+RECEIVES_FROM, SENDS_TO = "receives from rank", "sends to rank"
 
 _FOLDER = "rankandfile.reason.causes"
 _LAST = 1 << 20

@@ -152,7 +152,7 @@ class StandsAt(Base, kw_only=True):
 
 
 class TookBranch(Base, kw_only=True):
-    """It went this way at a condition: `shown_by` is a line behind it on which it was seen, of the file `shown_in`."""
+    """It went this way at a condition: `shown_by` is a line after it on which it was seen, of the file `shown_in`."""
 
     file: str
     line: int

@@ -106,7 +106,7 @@ class ExcerptLine(Struct):
     cohorts: list[int] = msgspec.field(default_factory=list)
     """Cohorts of the excerpt whose way leads over this line, as positions in its `cohorts`."""
     mark: Literal["", "condition", "call"] = ""
-    """The condition at which the ranks parted, or a call that a cohort made next."""
+    """The condition at which the ranks went different ways, or a call that a cohort made next."""
 
 
 class Excerpt(Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankandfile.model.causes import CAUSES, LEFT_MESSAGE_OUT
+from rankandfile.model.causes import CAUSES, LEFT_MESSAGE_OUT, RECEIVES_FROM, SENDS_TO
 from rankandfile.model.claims import LeftOut, NeverIssued
 from rankandfile.model.diagnosis import SURE, Verdict
 from rankandfile.model.ranks import parse_ranks
@@ -61,6 +61,10 @@ _BY_CALLS = {
 }
 
 
+#: How what a rank did begins, where that is half of a message.
+_TRANSFERS = (RECEIVES_FROM, SENDS_TO)
+
+
 def _did(verdict: Verdict) -> str:
     found, where = CAUSES.get(verdict.cause), verdict.location
     kind = verdict.divergence.kind if verdict.divergence else ""
@@ -77,7 +81,7 @@ def _did(verdict: Verdict) -> str:
         return "gone"
     if verdict.cause == "group_mismatch" and verdict.divergence is None:
         return "made other groups than the others"
-    if verdict.cause == "order_inversion" and {row.op for row in verdict.waits} == {"recv"}:
+    if verdict.cause == "order_inversion" and _of_messages(verdict):
         return "wait for each other's messages"
     if verdict.cause == "order_inversion" and len(verdict.named) > 1 and not verdict.victims:
         # Nobody is left whose order theirs would differ from.
@@ -88,6 +92,12 @@ def _did(verdict: Verdict) -> str:
         return LEFT_MESSAGE_OUT
     did = (found.did if found is not None else "") or f"({cause_words(verdict.cause)})"
     return f"were {did[4:]}" if did.startswith("was ") and len(verdict.named) > 1 else did
+
+
+def _of_messages(verdict: Verdict) -> bool:
+    """Whether it is messages that came in another order; a transfer that no dump records is told of by the ranks."""
+    recorded = {row.op for row in verdict.waits} == {"recv"}
+    return recorded or all((one.doing or "").startswith(_TRANSFERS) for one in verdict.named)
 
 
 def _goes_on(verdict: Verdict) -> bool:
@@ -112,8 +122,13 @@ def cause_beside(verdict: Verdict) -> str:
 def place(verdict: Verdict) -> str:
     """Where to look: never the place of a call that was not made by those whom the headline names."""
     where = verdict.location
-    if where is None or not verdict.hang:
+    if not verdict.hang:
         return ""
+    if where is None:
+        # The source was asked, and has no line that decides: what they called is still known.
+        kind = verdict.divergence.kind if verdict.divergence is not None else ""
+        told = verdict.family in ("paths", "arguments") and kind in ("skipped", *_MADE)
+        return _their_call(verdict) if told else ""
     if not (verdict.named or where.condition) and verdict.cause == "undetermined":
         return ""
     if not points_at_missing_call(verdict):
@@ -123,12 +138,21 @@ def place(verdict: Verdict) -> str:
             return plain(f"{parted} (decided at {spot})")
         inside = f" in {where.function}" if where.function else ""
         return plain(f"{spot}{inside}")
+    return _their_call(verdict)
+
+
+#: Of a divergence in which those who are named made a call of their own; else they came to one later.
+_MADE = ("substituted", "argument", "extra")
+
+
+def _their_call(verdict: Verdict) -> str:
+    """The place of the call that those made whom the headline names."""
     named = {one.rank for one in verdict.named}
     for cohort in verdict.divergence.cohorts if verdict.divergence is not None else ():
         call = cohort.call
         if call is not None and call.file is not None and named & set(parse_ranks(cohort.ranks)):
             # "skipped a collective at ...": of a call that was made, only what says so may stand beside its place.
-            own = "at" if verdict.divergence and verdict.divergence.kind == "substituted" else "next call:"
+            own = "at" if verdict.divergence and verdict.divergence.kind in _MADE else "next call:"
             return plain(f"{own} {place_text(base_name(call.file), call.line)}")
     return ""
 

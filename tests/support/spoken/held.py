@@ -257,7 +257,7 @@ def _took(one: Spoken, rank: int, _witness: Witness) -> str:
 
 
 _OF_ABSENCE = ("skipped a collective", "left out a call")
-_OF_EXCESS = ("made a collective that the others did not make there", "made a call more")
+_OF_EXCESS = ("made a collective that the others did not", "made a call more")
 _OF_PLACES = (*_OF_ABSENCE, *_OF_EXCESS, "left early")
 _OF_PATHS = (*_OF_PLACES, "made another collective", "made collectives in another order")
 

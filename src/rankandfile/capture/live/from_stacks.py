@@ -12,8 +12,8 @@ from rankandfile.capture.watch.rings import Seen
 from rankandfile.evidence.tables.frames import is_torch_frame
 from rankandfile.reason.ranks.activity import CodePlace, classify
 
-#: `in all_reduce ← main, train.py:16`; `in fit, train.py:16`.
-_AT = re.compile(r"(?: ← [\w<>.]+|^in [\w<>.]+)?,? (?:in )?[\w.-]+:\d+$")
+#: `in all_reduce ← main, train.py:16`; `in all_reduce, train.py:16` of a line in no function; `in fit, train.py:16`.
+_AT = re.compile(r"(?: ← [\w<>.]+|^in (?P<own>[\w<>.]+))?,? (?:in )?[\w.-]+:\d+$")
 
 
 def stands(seen: Seen, stack: Path) -> Stands | None:
@@ -32,13 +32,18 @@ def stands(seen: Seen, stack: Path) -> Stands | None:
     site = frames[doing.site]
     state = "waits" if doing.waits == "ranks" else "runs" if thread.get("active") else "sleeps"
     return Stands(
-        seen.rank, seen.pid, state, _without_place(doing.phrase), Place(site.file, site.line, site.function)
+        seen.rank,
+        seen.pid,
+        state,
+        _without_place(doing.phrase, doing.frame == doing.site),
+        Place(site.file, site.line, site.function),
     )
 
 
-def _without_place(phrase: str) -> str:
-    """What it does there, where that is more than to be there: the place has a column of its own."""
-    return _AT.sub("", phrase)
+def _without_place(phrase: str, at_its_own: bool) -> str:
+    """What it does there, where that is more than to be there: the place has a column of its own. `at_its_own`: what it
+    is in is the function of that place, and nothing that was called from there."""
+    return _AT.sub(lambda at: "" if at_its_own or at["own"] is None else f"in {at['own']}", phrase)
 
 
 def _main(threads: Any, pid: int) -> dict[str, Any] | None:

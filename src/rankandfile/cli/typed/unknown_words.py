@@ -16,12 +16,10 @@ def in_our_words(error: Any) -> str | None:
         return _missing(error, command)
     said = str(error.format_message())
     inner = getattr(command, "commands", None)
-    if (
-        inner
-        and said.startswith("No such command")
-        and "Did you mean" not in said
-        and context.parent is not None
-    ):
+    if inner and said.startswith("No such command") and "Did you mean" not in said:
+        if context.parent is None:
+            # Who leaves the command out names evidence.
+            return f"{said.rstrip('.')}, and no file or folder of that name here"
         return _of_group(said, context, list(inner))
     return None
 

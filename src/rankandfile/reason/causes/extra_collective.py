@@ -40,7 +40,7 @@ CAUSE = Cause(
         ),
     ),
     anti_advice=(OUT_OF_STEP, FIRST_LOGGER),
-    did="made a collective that the others did not make there",
+    did="made a collective that the others did not",
     title="A rank made a call too many",
     page="""
 ## How it comes about

@@ -19,7 +19,8 @@ from rankandfile.render.words import UNICODE, Signs
 
 from . import brief, strip, what_happened, what_to_do
 from .asked import Asked
-from .sheet import ALL, ROOMS, Part, Sheet, WholeLine
+from .head import head
+from .sheet import ALL, ROOMS, WIDE_ROOMS, Part, Sheet, WholeLine
 
 WIDTH = 100
 _LABEL, _WIDE_LABEL = 7, 8
@@ -46,7 +47,7 @@ def card(
     if not diagnosis.verdicts:
         return Text("no verdict")
     narrow = width < _NARROW
-    for room in (one for one in ROOMS if narrow or not one.narrow):
+    for room in ROOMS if narrow else WIDE_ROOMS:
         sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked())
         found = _brief(sheet, width)
         high = _height(found, width)
@@ -69,13 +70,13 @@ def _height(found: RenderableType, width: int) -> int:
 
 
 def _brief(sheet: Sheet, width: int, without: Sequence[str] = ()) -> RenderableType:
-    head: list[RenderableType] = [*brief.head(sheet, width), Text()]
+    first: list[RenderableType] = [*head(sheet, width), Text()]
     parts = [(label, lines) for label, lines in brief.parts(sheet) if label not in without]
     if parts and not parts[0][0]:
         # The sentence has the whole width.
-        head += [*parts[0][1], Text()]
+        first += [*parts[0][1], Text()]
         parts = parts[1:]
-    return Group(*head, _Rows(parts, _LABEL))
+    return Group(*first, _Rows(parts, _LABEL))
 
 
 def _details(diagnosis: Diagnosis, signs: Signs, width: int) -> RenderableType:

@@ -1,4 +1,4 @@
-"""The card itself: what somebody needs within ten seconds, each fact once. The rest is `-v` and the page."""
+"""The rows of the card: what somebody needs within ten seconds, each fact once. The rest is `-v` and the page."""
 
 from __future__ import annotations
 
@@ -9,87 +9,44 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from rankandfile.model.diagnosis import BY_HAND, SURE, Alternative, Remedy, Verdict
+from rankandfile.model.diagnosis import BY_HAND, Remedy, Verdict
 from rankandfile.model.ledger import DISAGREE, NOT_SAID
-from rankandfile.render.headline import cause_beside, headline, place, sure
+from rankandfile.render.headline import place
 from rankandfile.render.long_lists import foldable, said_group
 from rankandfile.render.words import (
     base_name,
     cause_words,
     counted,
-    job_size,
     place_text,
+    plain,
 )
 
 from . import circle, positions, strip
 from .sheet import Lines, Part, Sheet
 
-_STYLE = {"established": "bold red", "supported": "bold yellow", "hypothesis": "bold yellow"}
 #: A dump that was set aside, as it is of another run.
 _RUN = re.compile(r"(?P<which>an earlier|a later) run\b.*\(attempt (?P<number>\d+)\)$")
-_MOST_NAMES, _MOST_PROOFS, _MOST_DECIDED, _MOST_OF_FIX = 3, 5, 4, 6
+_MOST_PROOFS, _MOST_DECIDED, _MOST_OF_FIX = 5, 4, 6
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z`])")
 
 
-def head(sheet: Sheet, width: int) -> Iterator[Text]:
-    """The answer with its place, how sure it is, and what is taken for true."""
-    verdict = sheet.verdict
-    style = "bold green" if verdict.hang is False else _STYLE[verdict.confidence]
-    said, where = headline(verdict, sheet.diagnosis.job.world_size, sheet.signs), place(verdict)
-    if width - len(said) - len(where) < 2:
-        where = where.partition(" in ")[0]
-    gap = width - len(said) - len(where)
-    room = " " * gap if gap >= 2 else "  " if where else ""
-    yield Text.assemble((sheet.text(said).plain, style), (sheet.text(f"{room}{where}").plain, "bold"))
-    yield from (sheet.text(line, style="dim") for line in _sure(sheet, width))
-    if verdict.assumed:
-        yield sheet.text(f"if {verdict.assumed}", style="dim")
-
-
-def _sure(sheet: Sheet, width: int) -> list[str]:
-    """``likely (not excluded: uneven inputs) · early exit · 4 ranks``: no alternative is left out unseen. Where that is
-    too long for a line, they have their own."""
-    verdict = sheet.verdict
-    others = list(dict.fromkeys(_alternative(one, verdict.cause) for one in verdict.alternatives))
-    more = f" and {len(others) - _MOST_NAMES} more: -v" if len(others) > _MOST_NAMES else ""
-    beside = [one for one in (cause_beside(verdict), job_size(sheet.diagnosis)) if one]
-    open_, word = _open(verdict), sure(verdict)
-    named = f"{open_}: {', '.join(others[:_MOST_NAMES])}{more}" if others else ""
-    dot = f" {sheet.signs.dot} "
-    if others and word == open_:
-        line = dot.join([named, *beside])
-        return [line] if len(line) <= width else [dot.join(beside), named]
-    line = dot.join([f"{word} ({named})" if others else word, *beside])
-    return [line] if len(line) <= width or not others else [dot.join([word, *beside]), named]
-
-
-def _open(verdict: Verdict) -> str:
-    """What the alternatives are: of a cause that is open, all that it can be."""
-    if verdict.cause == "undetermined":
-        return SURE["hypothesis"] if not verdict.culprits else "may be"
-    return "possible as well" if verdict.confidence == "established" else "not excluded"
-
-
-def _alternative(one: Alternative, cause: str) -> str:
-    """In as few words as there are; what has no cause yet, or the very cause of the verdict, by its sentence."""
-    if one.cause not in ("undetermined", cause) or not one.sentence:
-        return cause_words(one.cause)
-    return one.sentence[:1].lower() + one.sentence[1:].rstrip(".")
-
-
 def parts(sheet: Sheet) -> Iterator[Part]:
-    verdict = sheet.verdict
+    verdict, sentences = sheet.verdict, Text()
     if strip.tells(verdict):
         yield "calls", _strip(sheet)
-        if said := strip.branch(verdict, sheet.signs):
-            yield strip.kind_of_line(verdict), [sheet.cut(said, 2)]
     else:
-        yield "", [_told(sheet)]
+        sentences = _told(sheet)
+        yield "", [sentences]
         if rows := circle.rows(verdict, sheet):
             yield "circle", rows
+    # The code that decides is not lost where the sentences are cut before it.
+    condition = (verdict.location and verdict.location.condition) or ""
+    if condition and not _holds(sentences, condition):
+        yield strip.kind_of_line(verdict), [sheet.cut(strip.branch(verdict, sheet.signs), 2)]
     if not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis"):
-        yield from positions.parts(sheet)
-    yield from _why(sheet)
+        cut = sentences.plain.endswith(sheet.signs.more)
+        yield from positions.parts(sheet, sentences.plain if cut else verdict.sentence)
+    yield from _why(sheet, sentences)
     yield from _advice(sheet)
     yield from _rest(sheet)
 
@@ -127,10 +84,15 @@ def told(verdict: Verdict) -> str:
     return said.removeprefix("No hang is proved. ") if verdict.ordinary else said
 
 
-def _why(sheet: Sheet) -> Iterator[Part]:
+def _holds(shown: Text, words: str) -> bool:
+    """Whether it is in what is shown, however that is broken into lines."""
+    return "".join(plain(words).split()) in "".join(shown.plain.split())
+
+
+def _why(sheet: Sheet, shown: Text) -> Iterator[Part]:
     where = sheet.verdict.location
     why = where and (where.because or where.why_it_can_differ)
-    if where and why and (strip.tells(sheet.verdict) or why not in told(sheet.verdict)):
+    if where and why and not _holds(shown, why):
         # "It" is what the row above shows.
         said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
         # A few words are said to their end, also in a narrow window; the whole way back is in the details.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
 
 from rankandfile.model.diagnosis import Standing
-from rankandfile.model.ranks import parse_ranks
+from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.render.long_lists import foldable, said_ranks
 from rankandfile.render.words import standing_text
 
@@ -18,14 +20,16 @@ _CALL = re.compile(
 )
 _RANKS = re.compile(r"\b[Rr]anks? (?P<ranks>\d[\d-]*(?:(?:, | and |,)\d[\d-]*)*)")
 #: As a sentence says it.
-_LONG_CALL = re.compile(r"in the (?P<op>\w+)(?: at(?P<place> \S+))? \(group [^()]*, seq (?P<seq>\d+)\)")
+_LONG_CALL = re.compile(
+    r"in the (?P<op>\w+)(?: at(?P<place> \S+))? \(group (?P<name>[^()\[]*)(?P<members> \[[^()]*\])?, seq (?P<seq>\d+)\)"
+)
 
 
-def parts(sheet: Sheet) -> Iterator[Part]:
-    """Where everybody is, the odd ones first, as far as the sentence does not say it: what there is to go on with where
-    nobody is to blame for sure."""
+def parts(sheet: Sheet, sentence: str) -> Iterator[Part]:
+    """Where everybody is, the odd ones first, as far as the sentence that is shown does not say it: what there is to go
+    on with where nobody is to blame for sure."""
     world = sheet.diagnosis.job.world_size
-    where = [one for one in sheet.diagnosis.standings if not _said(one, sheet.verdict.sentence)]
+    where = _together([one for one in sheet.diagnosis.standings if not _said(one, sentence)])
     few = where[: sheet.room.standings]
     rows = sheet.who_did_what()
     names = [_who(one.ranks, world, sheet) for one in few]
@@ -37,9 +41,27 @@ def parts(sheet: Sheet) -> Iterator[Part]:
         yield "stands", [rows, *sheet.more(len(where) - len(few), "place", where=": -v")]
 
 
+def _together(standings: Sequence[Standing]) -> list[Standing]:
+    """Those who wait in one call, each in its own group of one name, are one line with all these groups."""
+    alike: dict[tuple[str, ...], list[Standing]] = {}
+    for number, one in enumerate(standings):
+        call = _LONG_CALL.fullmatch(one.what) if one.ranks[:1].isdigit() else None
+        key = (call["op"], call["place"] or "", call["name"], call["seq"]) if call else (str(number),)
+        alike.setdefault((one.state, *key), []).append(one)
+    return [_of_groups(several) if len(several) > 1 else several[0] for several in alike.values()]
+
+
+def _of_groups(several: Sequence[Standing]) -> Standing:
+    members = [call["members"] or "" for one in several if (call := _LONG_CALL.fullmatch(one.what))]
+    ranks = format_ranks(sorted({rank for one in several for rank in parse_ranks(one.ranks)}))
+    what = several[0].what.replace(members[0], ",".join(dict.fromkeys(members)), 1)
+    return replace(several[0], ranks=ranks, what=what)
+
+
 def _shorter(did: str, sheet: Sheet) -> str:
-    """``wait in all_reduce #12 train.py:3``, where lines are scarce: which group that is of, -v tells."""
-    return _LONG_CALL.sub(r"in \g<op> #\g<seq>\g<place>", did) if sheet.room.narrow else did
+    """``wait in all_reduce #12 train.py:3 of dp [0,2]``; where lines are scarce, which group that is of, -v tells."""
+    group = "" if sheet.room.narrow else r" of \g<name>\g<members>"
+    return _LONG_CALL.sub(rf"in \g<op> #\g<seq>\g<place>{group}", did)
 
 
 def _said(one: Standing, sentence: str) -> bool:

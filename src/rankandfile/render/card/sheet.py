@@ -77,6 +77,11 @@ ROOMS = (
     Room(others=1, advice=1, cohorts=3, tight=True, sentence=6, fix=1, narrow=True),
     Room(others=1, advice=1, cohorts=3, tight=True, sentence=4, fix=1, standings=3, next=2, narrow=True),
 )
+WIDE_ROOMS = (
+    *(one for one in ROOMS if not one.narrow),
+    Room(others=1, advice=1, cohorts=3, tight=True, sentence=4, fix=1),
+)
+"""Of a window in which nothing need be left out for its width: sentences go before what is to be done."""
 ALL = Room(others=100, culprits=20, cohorts=20, waits=20, advice=20, probes=10, alternatives=20, missing=10, proofs=20,
            quote_lines=3, excerpt=24)  # fmt: skip
 """Of the details, where nothing need fit."""

@@ -3,7 +3,7 @@
 ## Why this is bad
 
 A barrier makes ranks wait for each other, and no more: what each rank has found or computed stays its own. The
-decision behind it still differs, and the ranks part right there.
+decision after it still differs, and the ranks go different ways right there.
 
 ## Example
 
@@ -30,7 +30,7 @@ if not stop.item():
 ## Limits
 
 Reported where the barrier is the statement before the decision. What one rank writes to a shared disk before a
-barrier, and all read behind it, is another matter.
+barrier, and all read after it, is another matter.
 """
 
 import ast

@@ -3,7 +3,7 @@
 ## Why this is bad
 
 Ranks that met other kinds of data have other keys, or the same keys in another order: one calls a collective more, or
-two call the same one for different keys and sum apples with pears. Sorting mends the order, and not the number.
+two call the same one for different keys and sum apples with pears. Sorting fixes the order, and not the number.
 
 ## Example
 

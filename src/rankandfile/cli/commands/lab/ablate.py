@@ -42,7 +42,7 @@ def ablate(
     ] = None,
     jobs: Jobs = 2,
 ) -> None:
-    """Switch off each heuristic in turn, and see which answers change, for better or worse.
+    """Switch off one heuristic after the other, and see which answers change, for better or worse.
 
     A heuristic is a rule that no contract of torch's gives. One that changes no answer for the better where programs
     are new to it is not worth having. A loss (-3) is what switching it off costs; a gain (+1) speaks against it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rankandfile.model.causes import RECEIVES_FROM
+from rankandfile.model.causes import RECEIVES_FROM, SENDS_TO
 from rankandfile.model.diagnosis import Location
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.ranks.did_instead import world_of
@@ -46,7 +46,7 @@ def all_receive(of: WhereAllStand) -> Finding | None:
     doing = {rank: f"{RECEIVES_FROM} {awaited[rank]} before it sends" for rank in named}
     if sure and {*named} | {*(sent := _sent_in_circles(of))} == {*of.stands}:
         # Who sends in a circle of its own waits for none of those that receive: it is in the same plight.
-        doing |= {rank: f"sends to rank {to} before it receives" for rank, to in sent.items()}
+        doing |= {rank: f"{SENDS_TO} {to} before it receives" for rank, to in sent.items()}
         doing = dict(sorted(doing.items()))
     either = ("order_inversion", "Both may receive before they send.")
     left_out = ("skipped_collective", "A send may have been left out before.")
@@ -87,7 +87,7 @@ def all_send(of: WhereAllStand) -> Finding | None:
         return None
     told = of.facts.case.world_size is not None or all(senders[rank].asked.dst is not None for rank in named)
     sure = bool(of.stays) and told and set(named) == set(of.stands) and not of.unseen
-    doing = {rank: f"sends to rank {to[rank]}, which is in a send itself" for rank in named}
+    doing = {rank: f"{SENDS_TO} {to[rank]}, which is in a send itself" for rank in named}
     return _in_a_circle(
         of,
         doing,
@@ -126,7 +126,7 @@ def in_turn(stands: Mapping[int, Stand]) -> dict[int, str]:
     if not 0 < sum(stands[rank].op == _SEND for rank in named) < len(named):
         return {}
     return {
-        rank: f"{'sends to rank' if stands[rank].op == _SEND else RECEIVES_FROM} {with_[rank]}, which is busy "
+        rank: f"{SENDS_TO if stands[rank].op == _SEND else RECEIVES_FROM} {with_[rank]}, which is busy "
         f"with rank {with_[with_[rank]]}"
         for rank in named
     }

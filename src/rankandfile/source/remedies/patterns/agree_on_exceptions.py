@@ -119,9 +119,9 @@ def _take_out(
     if not whole or made & used:
         return Refusal(
             "agree_on_exceptions",
-            f"what `except` at line {handler.lineno} catches on one rank, the others never hear of. Decide "
-            "what all ranks do when one fails there: let each put down whether it failed, reduce that flag "
-            "after the block (MAX), and act on the result; or let the exception end the job.",
+            f"let each rank put down whether it failed at `except`, line {handler.lineno}, reduce that flag "
+            "after the block (MAX), and act on the result, or let the exception end the job. What is caught on "
+            "one rank, the others never hear of: decide what all ranks do when one fails there.",
         )
     edits = spelling(place, plain).edits
     for statement in tail:
