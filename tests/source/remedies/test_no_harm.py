@@ -56,6 +56,19 @@ def test_things_with_a_name_are_not_cut_off(items: str) -> None:
     assert "things with a name" in refused(files, "# each")
 
 
+@pytest.mark.parametrize("name", ["name", 'f"val/{name}"'])
+def test_what_is_logged_under_a_name_of_its_own_is_not_cut_off(name: str) -> None:
+    """Each rank's generator makes other ones: the least of their numbers pairs what does not belong together."""
+    files = train(
+        f"""class Scores:
+    def validation_step(self, batch):
+        for name, value in by_site(batch):  # each
+            self.log({name}, value, sync_dist=True)
+"""
+    )
+    assert "things with a name" in refused(files, "# each")
+
+
 @pytest.mark.parametrize("round_", ["hook(self)", "hook.after(self)"])
 def test_hooks_that_ranks_have_otherwise_are_not_cut_off(round_: str) -> None:
     files = train(

@@ -6,7 +6,7 @@ import ast
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
-from rankandfile.source.dependence.syntax import OF_DICTS, PARTS, is_range
+from rankandfile.source.dependence.syntax import OF_DICTS, PARTS, argument, is_range
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.lines.of_two_cohorts.filled_collection import parts_of_a_model
 from rankandfile.source.remedies.each_its_own import own_sync, without_sync
@@ -144,6 +144,15 @@ def _named(place: PlaceToMend, items: ast.expr, depth: int = _DEEPEST) -> bool:
     return isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute) and items.func.attr in _NAMED
 
 
+def _logs_under(part: ast.AST, target: ast.expr) -> bool:
+    """`self.log(name, value)`: what is reduced of the item is kept under a name that it brings."""
+    if not (isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "log"):
+        return False
+    name = argument(part, 0, "name")
+    brought = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return name is not None and any(isinstance(n, ast.Name) and n.id in brought for n in ast.walk(name))
+
+
 def _does_it_itself(place: PlaceToMend, node: ast.For) -> bool:
     """An item is called, or a method of the program's own that leads to a collective: a hook, a layer; or the item says
     what is called: `SHARE[task.kind](task)`."""
@@ -184,6 +193,8 @@ def _keyed(place: PlaceToMend, node: ast.For | ast.comprehension) -> bool:
     if not is_range(node.iter) and any(
         isinstance(n, ast.Subscript) and ast.unparse(n.slice) == target for n in inside
     ):
+        return True
+    if any(_logs_under(part, node.target) for part in inside):
         return True
     for part in place.module.nodes:
         if (
