@@ -440,6 +440,30 @@ def test_who_waits_in_a_smaller_group_is_not_to_blame_for_what_all_wait_in(tmp_p
     assert "a call of a smaller group" in found.sentence
 
 
+@pytest.mark.parametrize(("line", "named"), [(31, []), (70, [5])])
+def test_who_stands_beside_a_receive_at_a_line_that_shows_no_frame_may_wait_there_too(
+    tmp_path: Path, line: int, named: list[int]
+) -> None:
+    """`work.wait()` is C. A line of another function is its own work."""
+    function = "rotate" if line == 31 else "unpack"
+    for rank, frames in {
+        1: ["recv (torch/distributed/distributed_c10d.py:2799)", "rotate (ring.py:30)"]
+    }.items():
+        _stack(tmp_path, rank, frames)
+    _stack(tmp_path, 5, [f"{function} (ring.py:{line})"])
+    for rank in (0, 2, 3, 4):
+        _stack(tmp_path, rank, ["all_gather (torch/distributed/distributed_c10d.py:4287)", ROLLS])
+    logs = {f"rank_{r}": (ANSWERED if r in (1, 5) else GAVE_UP).format(r=r) for r in range(6)}
+    found = verdict(tmp_path, **logs)
+    assert blamed(found) == named, found.sentence
+
+
+def _stack(folder: Path, rank: int, frames: list[str]) -> None:
+    told = f"Process {100 + rank}: python start.py\nPython v3.11.7 (/usr/bin/python3.11)\n\n"
+    told += f'Thread {100 + rank} (idle): "MainThread"\n' + "".join(f"    {frame}\n" for frame in frames)
+    (folder / f"stack_rank{rank}.txt").write_text(f"{told}    <module> (start.py:15)\n")
+
+
 def test_who_stands_in_no_call_is_named_beside_one_that_waits_in_a_smaller_group(tmp_path: Path) -> None:
     stacks = dict.fromkeys(range(6), ("all_gather", ROLLS))
     stacks |= {1: ("all_reduce", SUMS), 5: ("flock", "lock (leases.py:14)")}

@@ -7,6 +7,8 @@ victim there, and the one who is out of line is among those that wait in it; of 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rankandfile.model.diagnosis import Location, Missing
 from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import of_report
@@ -15,6 +17,7 @@ from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import location_of
 from rankandfile.reason.ranks.from_logs.departures import departures
+from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.from_stacks.in_words import ranks_of
 from rankandfile.reason.waits.from_stacks.places import left_at, parting
@@ -26,18 +29,29 @@ from rankandfile.recorder_names import BEFORE, RING
 from .in_words import in_calls, wait_list
 from .waits import LoggedWaits
 
+_WAIT, _STAND = ("waits", "wait"), ("stands", "stand")
+
 
 def waits_elsewhere(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: Pending) -> tuple[int, ...]:
     """Of the ranks that never came to a call of all ranks, those that stand in another call: in a collective, which is
-    of a smaller group, or in a send or a receive."""
+    of a smaller group, or in a send or a receive. And who stands beside one of these, at a line of the same function
+    that shows no frame of what it called: a wait in C leaves none."""
     if wait_end.kind != "absent" or not logged.groups[call.group].whole:
         return ()
     stands = {rank: facts.hosts[rank] for rank in wait_end.ranks if rank in facts.hosts}
-    return tuple(
-        rank
-        for rank, stand in stands.items()
+    inside = {
+        (stand.location.file, stand.location.function)
+        for stand in stands.values()
         if stand.waits == "ranks" and stand.activity in ("collective", "p2p") and not stand.moving
-    )
+    }
+    return tuple(rank for rank, stand in stands.items() if _is_beside(stand, inside))
+
+
+def _is_beside(stand: Stand, inside: Collection[tuple[str, str | None]]) -> bool:
+    waits = stand.waits == "ranks" and stand.activity in ("collective", "p2p")
+    unseen = stand.activity == "user_code" and not stand.running
+    at = (stand.location.file, stand.location.function)
+    return (waits or (unseen and at in inside)) and not stand.moving
 
 
 def _where_they_part(facts: Facts, there: tuple[int, ...]) -> Location | None:
@@ -48,7 +62,12 @@ def _where_they_part(facts: Facts, there: tuple[int, ...]) -> Location | None:
 
 
 def _in_transfers(facts: Facts, there: tuple[int, ...]) -> bool:
-    return all(facts.hosts[rank].activity == "p2p" for rank in there)
+    kinds = {facts.hosts[rank].activity for rank in there}
+    return "p2p" in kinds <= {"p2p", "user_code"}
+
+
+def _all_show_it(facts: Facts, there: tuple[int, ...]) -> bool:
+    return all(facts.hosts[rank].activity != "user_code" for rank in there)
 
 
 def _of_what(facts: Facts, here: tuple[int, ...], there: tuple[int, ...]) -> str:
@@ -82,7 +101,8 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
         sentence=told(
             waiting(in_calls(logged, call)),
             f"{upper(ranks_words(there))} {verb(there, 'has', 'have')} not come to it, and "
-            f"{verb(there, 'waits', 'wait')} {where}: {_of_what(facts, here, there)}",
+            f"{verb(there, *_WAIT) if _all_show_it(facts, there) else verb(there, *_STAND)} {where}: "
+            f"{_of_what(facts, here, there)}",
             f"{upper(who)}." if who else "",
         ),
         culprits=tuple(said),
