@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 from msgspec.structs import replace
 from support.reason.building import WORLD, Call, Job, Step, Stop, case_of, hidden, loop
 from support.reason.witnesses import Witnesses, best, blamed, suspected
@@ -54,11 +55,12 @@ def sends_and_receives(case: Case) -> Case:
     return replace(case, calls=case.calls.with_columns(numbers.alias("op_id")))
 
 
-def job(step: list[Step], of_three: list[Step]) -> Witnesses:
+def job(step: list[Step], of_three: list[Step], rounds: int = 4, waited_s: float | None = None) -> Witnesses:
     """Three ranks end in the last call of the step; rank 3 stands in a receive at the beginning of the loop."""
-    programs = {rank: loop([MEAN, LOSS], 4) + step for rank in range(3)}
-    programs[3] = [*loop([MEAN, LOSS], 4), *of_three, Stop()]
-    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))
+    programs = {rank: loop([MEAN, LOSS], rounds) + step for rank in range(3)}
+    programs[3] = [*loop([MEAN, LOSS], rounds), *of_three, Stop()]
+    waited = {} if waited_s is None else {"waited_s": waited_s}
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"), **waited)
     told = Witnesses(in_the_loop(sends_and_receives(case)))
     frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
     return told.stack(3, [*frames, ("run", "/workspace/train.py", FORWARD)])
@@ -69,6 +71,13 @@ def test_who_has_left_the_statement_from_which_the_others_made_the_next_call_has
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [3])
     assert "was made from train.py:61 in run, as by the others" in verdict.sentence
     assert "rank 3 is past it, in recv ← forward_backward, train.py:32" in verdict.sentence
+
+
+@pytest.mark.parametrize(("waited_s", "named"), [(4.8, [3]), (1.0, [])])
+def test_of_a_job_with_few_calls_a_pause_need_not_be_as_long(waited_s: float, named: list[int]) -> None:
+    """That it is past the call says more than the pause does; but there is to be one."""
+    verdict = best(job([MEAN, LOSS, GAUGE], [MEAN, LOSS], rounds=1, waited_s=waited_s))
+    assert blamed(verdict) == named, verdict.sentence
 
 
 def test_the_transfer_may_be_waited_for_by_a_call_into_c_that_leaves_no_frame() -> None:

@@ -9,10 +9,10 @@ from rankandfile.reason.document import cited, not_come, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.waits.graph import WaitEnd
+from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, waiting_sentence
 from rankandfile.reason.waits.past_the_call import past_the_call
-from rankandfile.reason.waits.patience import Patience, patience
+from rankandfile.reason.waits.patience import Patience, much_longer, patience, waited_ns
 from rankandfile.reason.words import ranks_words, upper, verb
 
 
@@ -22,10 +22,8 @@ def went_past(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     call = first_pending(facts, wait_end)
     if wait_end.kind != "absent" or call is None or call.slot is None:
         return None
-    if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
-        return None
     culprits = wait_end.ranks
-    past = past_the_call(facts, culprits, call)
+    past = past_the_call(facts, culprits, call) if _waits_for_long(facts, call) else None
     if past is None:
         return None
     # One against one: as well the call may have been made where nobody was to make it.
@@ -58,3 +56,12 @@ def went_past(facts: Facts, wait_end: WaitEnd) -> Finding | None:
             ),
         ),
     )
+
+
+def _waits_for_long(facts: Facts, call: Pending) -> bool:
+    """That they are past it says more than a pause does: of a job with few calls, it need not have been as long as of
+    others."""
+    if patience(facts, call) not in (Patience.NOT_YET, Patience.UNKNOWN):
+        return True
+    waited = waited_ns(facts, call)
+    return waited is not None and much_longer(facts, waited)
