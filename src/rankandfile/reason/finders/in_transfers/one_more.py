@@ -36,7 +36,7 @@ def one_more(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return None
-    if not nobody_owes_it(wait_end, facts.waits, facts.case, facts.call_table):
+    if not nobody_owes_it(wait_end, facts.waits, facts.case, facts.call_table, facts.code):
         return None
     row = pending_row(facts, call)
     others = ranks_words(call.waiting)
