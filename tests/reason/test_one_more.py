@@ -39,8 +39,10 @@ def test_who_asks_for_one_more_than_all_others_made_is_named() -> None:
     verdict = best(ring({}))
     found = (verdict.cause, verdict.confidence, blamed(verdict))
     assert found == ("extra_collective", "supported", [2]), verdict.sentence
-    assert "nobody is left to be on the other side of one more" in verdict.sentence
+    assert "nobody is left to be on the other side of one more in that group" in verdict.sentence
     assert [(one.cause, one.culprits) for one in verdict.alternatives] == [("skipped_collective", "0,1")]
+    read = conclude(gather(ring({}).case, code=CodeRead(makes_groups=False))).verdicts[0]
+    assert "on the other side of one more." in read.sentence
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def exchange(x, halo, rank, size, ring=None):
         ("dist.send(x, rank + 1)", "dist.recv(halo, rank - 1, ring)", True, True),
         ("dist.send(x, rank + 1, group=ring)", "dist.recv(halo, rank - 1)", False, False),
         ("pair = [dist.P2POp(dist.isend, x, rank + 1, ring)]", "dist.batch_isend_irecv(pair)", True, True),
+        ("work = rpc.rpc_async('next', torch.add, (x, 1))", "work.wait()", False, True),
         ("pair = [dist.P2POp(dist.isend, x, rank + 1)]", "dist.batch_isend_irecv(pair)", True, False),
     ],
 )

@@ -9,6 +9,8 @@ from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.lines.arguments import called_name
 
 _SENDS = re.compile(r"\b(isend|irecv|P2POp|(?:send|recv)(?:_object_list)?)\s*\(")
+#: What ranks send each other by other means: a wait for it looks like one for a request.
+_OTHERWISE = re.compile(r"\b(rpc_a?sync|distributed\.rpc|mpi4py)\b")
 #: By the transfer's name, at which place its group is handed over.
 _GROUP_AT = {
     **dict.fromkeys(("send", "recv", "isend", "irecv"), 2),
@@ -18,10 +20,12 @@ _GROUP_AT = {
 
 
 def untold_transfers(tree: SourceTree, makes_groups: bool) -> bool:
-    """It makes transfers in groups beside that of all ranks, or lets go of a send at once: gloo drops such a message
-    where the other side is not there yet, and counts it all the same."""
+    """It makes transfers in groups beside that of all ranks, or by other means than a group's; or lets go of a send at
+    once: gloo drops such a message where the other side is not there yet, and counts it all the same."""
     for path in tree.paths():
         text = tree.read(path) or ""
+        if _OTHERWISE.search(text):
+            return True
         if not _SENDS.search(text):
             continue
         try:
