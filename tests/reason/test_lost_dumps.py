@@ -563,3 +563,17 @@ def test_who_makes_a_row_of_the_members_that_are_recorded_belongs_to_the_group(
         stack = beside if rank in lost else inside
         told.stack(rank, stack, stack)
     assert blamed(best(told)) == named
+
+
+def test_of_two_that_stand_in_two_calls_one_may_wait_for_the_other() -> None:
+    parts = Call("t", "all_gather", 64, "layout.py:23")
+    programs: dict[int, list[Step]] = {rank: loop([parts], 5) for rank in range(6)}
+    programs |= {rank: [*loop([parts], 4), Stop()] for rank in (2, 3)}
+    job = Job({"t": [*range(6)]}, programs, backend="gloo")
+    told = Witnesses(case_of(job, lost=[2, 3], members=False, waited_s=700.0))
+    for rank in range(6):
+        at = {2: ("all_reduce", 3252, "add", 18), 3: ("broadcast", 3048, "share", 30)}
+        op, inside, name, line = at.get(rank, ("all_gather", 4287, "collect", 23))
+        stack: list[Frame] = [(op, C10D, inside), (name, "/workspace/layout.py", line)]
+        told.stack(rank, stack, stack)
+    assert blamed(best(told)) == []

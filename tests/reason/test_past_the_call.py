@@ -163,3 +163,24 @@ def test_behind_the_loop_those_that_made_the_call_may_be_the_ones_that_left() ->
 
 def test_who_is_a_turn_behind_is_on_its_way_to_the_call() -> None:
     assert blamed(first_sum_over_stages(in_the_loop_too=True, rounds_of_0=3)) == []
+
+
+def behind_the_others(numbers: int, apart: bool) -> Verdict:
+    """Of every second round is the mean, of every fourth the report, in rounds without a mean: who receives is on its
+    way there. `numbers`: how far gloo counts on from call to call; `apart`: the mean and the gauge are of one statement
+    and of two rounds, and all transfers but the first few are of another group."""
+    first, then = (LOSS, GAUGE) if apart else (MEAN, LOSS)
+    programs: dict[int, list[Step]] = {rank: [*loop([first, first, then], 3)] for rank in range(3)}
+    programs[3] = [*programs[0][:-1], Stop()]
+    case = case_of(Job({WORLD: [0, 1, 2, 3]}, programs, backend="gloo"))
+    made = pl.col("seq") + 3 if apart else pl.col("seq") * numbers
+    told = Witnesses(in_the_loop(replace(case, calls=case.calls.with_columns(op_id=made))))
+    frames = [("recv", C10D, 2400), ("forward_backward", "/workspace/train.py", 32)]
+    told.stack(3, [*frames, ("run", "/workspace/train.py", FORWARD)])
+    loops = {("/workspace/train.py", at): 58 for at in (FORWARD, UPDATE, REPORT)}
+    return conclude(gather(told.case, code=CodeRead(loops=loops))).verdicts[0]
+
+
+def test_a_round_may_go_without_the_call_before() -> None:
+    assert behind_the_others(3, apart=False).cause != "skipped_collective"
+    assert behind_the_others(1, apart=True).cause != "skipped_collective"

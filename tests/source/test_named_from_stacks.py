@@ -149,6 +149,27 @@ def test_who_alone_asked_its_framework_for_more_is_named(
     assert (by_code.ranks if by_code else ()) == named
 
 
+@pytest.mark.parametrize(
+    ("others", "before", "named"),
+    [((0,), "evaluate", ()), ((0,), "step", (1,)), ((0, 2), "evaluate", (1,))],
+)
+def test_what_both_did_before_may_be_due_where_nothing_shows_who_is_asked(
+    others: tuple[int, ...], before: str, named: tuple[int, ...]
+) -> None:
+    """Each round that is due has an evaluation; of two ranks one asks for it this time."""
+    evaluates, steps = ((Frame(name, "loop.py", line),) for name, line in (("evaluate", 40), ("step", 20)))
+    asked, went_on = Side("1", 1, evaluates), Side(format_ranks(others), others[0], steps)
+    divergence = CodeDivergence((), went_on, asked, settled=False)
+    place: Any = SimpleNamespace(at=lambda line: f"watch.py:{line}")
+    reason = Reason(level="unknown")
+    found = FoundLine(place, 31, "if due:", reason, divergence, kind="flag", singled=(1,))
+    verdict = Verdict(hang=True, cause="undetermined", family="unknown", confidence="hypothesis", sentence="")
+    path = evaluates if before == "evaluate" else steps
+    paths: Any = SimpleNamespace(calls=lambda rank: [SimpleNamespace(path=path)])
+    by_code = who_asked_for_it(verdict, found, divergence, paths)
+    assert (by_code.ranks if by_code else ()) == named
+
+
 def test_who_waits_in_other_groups_at_the_same_place_went_the_same_way() -> None:
     """Of pairs of ranks only one pair's lines may name their group; the others stand where these do."""
     here, there = ((Frame("fit", "train.py", line),) for line in (4, 9))

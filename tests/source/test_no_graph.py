@@ -179,3 +179,36 @@ def test_a_framework_goes_backward_from_the_loss_that_the_program_gives_it(
     at = place(verdict.location)
     assert (at == ("ours.py", remarked(run.files["ours.py"], "<-"))) is found
     assert ("is made in a backward pass" in verdict.sentence) is found
+
+
+@pytest.mark.parametrize(
+    ("noted", "part_of_it"),
+    [
+        ("self.note(spread(inputs))", False),
+        ("wide = spread(inputs); self.note(wide)", False),
+        ("loss = loss + spread(inputs)", True),
+        ("parts = [loss]; parts.append(spread(inputs)); loss = torch.stack(parts).sum()", True),
+        ("self.wide = inputs.std() if len(inputs) else inputs.new_zeros(())", False),
+    ],
+)
+def test_what_is_counted_beside_the_loss_has_no_part_in_its_graph(noted: str, part_of_it: bool) -> None:
+    program = f"""import torch
+from transformers import Trainer
+
+
+class Ours(Trainer):
+    def compute_loss(self, model, inputs):
+        loss = model(inputs).mean()
+        {noted}
+        return loss
+
+
+def spread(rows):
+    if not len(rows):
+        return rows.new_zeros(())
+    return rows.std()
+"""
+    step = [("all_gather", COUNTS), ("all_reduce", BACKWARD)]
+    run = Run({"ours.py": program}, {0: step * 3, 1: [*step * 2, step[0], step[0]], 2: step * 3})
+    verdict = locate(case_of(run), diagnosis_of(verdict_of(run, 1)), tree(run.files)).verdicts[0]
+    assert ("is made in a backward pass" in verdict.sentence) is part_of_it

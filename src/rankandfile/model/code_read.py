@@ -25,6 +25,9 @@ class CodeRead(Struct, frozen=True, kw_only=True):
     between: Mapping[tuple[str, int, int], Mapping[str, tuple[str, str, int]]] = field(default_factory=dict)
     """By two lines of one function at which ranks stand: the kinds of calls that are made between these alone, with the
     function, file and line that makes them. Read where records carry no frames."""
+    untold_transfers: bool = False
+    """The program makes transfers in groups of its own, or lets go of its sends: gloo's numbers of one group do not
+    tell then that every message has been sent that somebody waits for."""
     peers: Mapping[int, int] = field(default_factory=dict)
     """By rank, whom the send or receive is with in which it was seen."""
 

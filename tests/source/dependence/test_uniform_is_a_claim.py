@@ -26,6 +26,17 @@ def main():
     for _ in items():
         dist.barrier()
 """,
+    "what a method is given that the program calls itself, and no framework": """
+from transformers import TrainerCallback
+class Row:
+    def __init__(self): self.global_step = own()
+class Watch(TrainerCallback):
+    def on_step_end(self, args, state, control, **kwargs):
+        self.on_row(args, Row())
+    def on_row(self, whole, row):
+        if row.global_step > 3:
+            dist.barrier()
+""",
     "what is counted into a tensor in place": """
 class Tally:
     def __init__(self): self.support = torch.zeros(4)

@@ -58,12 +58,22 @@ def test_where_neither_way_is_safe_there_is_no_patch(use: str) -> None:
     assert "has nothing for" in refused(files, "# nothing")
 
 
-def test_what_goes_well_with_nothing_is_no_reason_to_refuse() -> None:
+@pytest.mark.parametrize(
+    "total",
+    [
+        "torch.tensor([float(len(rows))])",
+        "torch.tensor(max(rows, default=0))",
+        "torch.tensor(next(iter(rows), 0))",
+        "torch.tensor(max(0, 1, *rows))",
+        "functools.reduce(add, map(float, rows), torch.zeros(1))",
+    ],
+)
+def test_what_goes_well_with_nothing_is_no_reason_to_refuse(total: str) -> None:
     files = train(
-        """def merge(rows):
+        f"""def merge(rows):
     if not rows:  # nothing
         return 0.0
-    total = torch.tensor([float(len(rows))])
+    total = {total}
     dist.all_reduce(total)
     return total
 """

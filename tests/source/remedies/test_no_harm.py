@@ -260,11 +260,13 @@ def test_own_work_is_not_left_out_for_others() -> None:
     assert "each rank's own work, in which nobody waits" in refused(files, "# some", sites=(site,))
 
 
-def test_of_code_that_is_looked_up_when_it_runs_nobody_says_that_no_rank_waits_in_it() -> None:
+@pytest.mark.parametrize("tower", ['self.towers["vision"]', "self.tower", "tower"])
+def test_of_code_that_is_looked_up_when_it_runs_nobody_says_that_no_rank_waits_in_it(tower: str) -> None:
     files = train(
-        """def forward(self, x, pictures):
+        f"""def forward(self, x, pictures):
+    tower = self.towers["vision"]
     if pictures:  # some
-        x[0] += self.towers["vision"](torch.stack(list(pictures.values())))
+        x[0] += {tower}(torch.stack(list(pictures.values())))
     return x
 """
     )

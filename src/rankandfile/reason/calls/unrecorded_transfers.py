@@ -66,21 +66,30 @@ def made_all(call_table: CallTable, rank: int, group: int, slot: int) -> bool:
 )
 def as_many_each(call_table: CallTable, waiting: Sequence[int], group: int, slot: int) -> bool:
     """Whether all of the group, whoever is still to come too, made equally many unrecorded transfers before each of its
-    calls that are kept of all, and `waiting` before this one as well. How many may change from call to call."""
+    calls that are kept of all, and `waiting` before this one as well. How many may change from call to call; of a call
+    that never came before it is not known."""
     counts = _counted(call_table, group).filter(pl.col("slot") <= slot)
     by_slot = counts.group_by("slot").agg(
         pl.col("rank").n_unique().alias("ranks"),
         (pl.col("hidden").min() == pl.col("hidden").max()).alias("equal"),
         pl.col("hidden").null_count().alias("unknown"),
         pl.col("hidden").max().alias("most"),
+        pl.col("token").first(),
     )
     earlier = by_slot.filter((pl.col("slot") < slot) & (pl.col("unknown") == 0))
     now = by_slot.filter(pl.col("slot") == slot)
     everybody = counts["rank"].n_unique()
     complete = bool((earlier["ranks"] == everybody).all()) and everybody > len(waiting)
-    busy = earlier.filter(pl.col("most") > 0).height >= _ROUNDS
+    alike = earlier.filter(pl.col("token").is_in(now["token"].implode()))
+    busy = alike.filter(pl.col("most") > 0).height >= _ROUNDS
     again = now.height == 1 and not now["unknown"][0] and now["equal"][0] and now["most"][0] > 0
     return complete and busy and again and bool(earlier["equal"].all())
+
+
+def made_in_others(call_table: CallTable, group: int) -> bool:
+    """Whether transfers are made in other groups than this one, too: of those, its numbers tell nothing."""
+    calls = call_table.calls.filter((pl.col("group") != group) & (pl.col("kind") == COLLECTIVE))
+    return calls.filter(pl.col("op_id") > pl.col("seq")).height > 0
 
 
 def _of_like_calls(call_table: CallTable, rank: int, group: int, slot: int) -> list[int]:

@@ -42,10 +42,15 @@ def changed_their_order(facts: WaitFacts, wait_end: WaitEnd) -> tuple[int, ...]:
         mine = [(g, s) for g, s in places if rank in facts.membership.members[g]]
         if len(mine) < 2 or len({g for g, _ in mine}) < len(mine):
             continue
-        before = [_record(facts, rank, g, (s or 0) - 1) for g, s in mine]
-        now = [_record(facts, rank, g, s or 0) for g, s in mine]
-        if all(record is not None for record in before) and _order(before) != _order(now):
-            changed.append(rank)
+        now, before, earlier = (
+            [_record(facts, rank, g, (s or 0) - ago) for g, s in mine] for ago in range(3)
+        )
+        if any(record is None for record in before) or _order(before) == _order(now):
+            continue
+        if None not in earlier and _order(earlier) != _order(before):
+            # Groups that are used by turns are come to in no one order.
+            return ()
+        changed.append(rank)
     return tuple(changed) if len(changed) < len(ranks) else ()
 
 

@@ -55,7 +55,9 @@ def missing_member(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     ):
         return None
     here = {rank for one in calls for rank in one.waiting}
-    fill_it = len(calls) == 1 and _make_a_row_of(here, those)
+    # Of those that stand in two places, one may wait for the other.
+    places = {(at.file, at.line) for rank in those if (at := facts.hosts[rank].location)}
+    fill_it = len(calls) == 1 and len(places) == 1 and _make_a_row_of(here, those)
     if len(those) > len(calls) and 2 * len(those) >= len(here) and not fill_it:
         return None
     row = pending_row(facts, call)

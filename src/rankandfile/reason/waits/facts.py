@@ -50,7 +50,8 @@ def wait_facts(ranks: RankFacts, step: OnStep) -> WaitFacts:
     for group in groups:
         if history := lost_words(case, call_table, group):
             step(f"Rings: {history}, in group {case.group_label(group)}")
-    hidden = unseen(hidden_transfers(case, call_table), wait_ends, waits, hosts, accounts, case, call_table)
+    hidden = hidden_transfers(case, call_table)
+    hidden = unseen(hidden, wait_ends, waits, hosts, accounts, case, call_table, ranks.code)
     if hidden:
         step(
             f"Hidden: {sum(hidden.values()):,} sends and receives known that were not recorded; {len(hidden):,} ranks "

@@ -74,6 +74,9 @@ def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row
         of_it = last["group"] == before["group"] == call.group and before["path"] != due_row["path"]
         return was if of_it and not _may_have_sent_between(facts, before, due_row) else None
     if here.line <= was.line < there.line and _in_one_loop(facts, here, there):
+        if _sent_between(facts, before, due_row):
+            # A round may go without the call before: the others have come round, too.
+            return None
         came_round = here.line < was.line or _came_anew(facts, then[depth + 1 :], now[depth + 1 :])
         return was if came_round else None
     return None
@@ -106,13 +109,24 @@ def _call_before(facts: Facts, row: lookup.Row) -> lookup.Row | None:
 
 
 def _may_have_sent_between(facts: Facts, before: lookup.Row, row: lookup.Row) -> bool:
-    """Whether transfers of the group lie between, by the numbers that gloo gives to these as well as to calls. A group
-    without any tells nothing: they are made in another one."""
-    made = facts.case.calls.filter(pl.col("rank") == row["rank"])
-    numbers = made.filter(pl.col("record").is_in([before["record"], row["record"]])).sort("record")
-    if numbers.height != 2 or numbers["op_id"].null_count():
+    """Whether transfers of the group lie between, by the numbers that gloo gives to these as well as to calls. Where
+    none were made in the round before, either, they tell nothing: they are made in another group."""
+    earlier = facts.call_table.of_rank(row["rank"]).filter(
+        pl.col("group") == row["group"], pl.col("path") == before["path"], pl.col("record") < before["record"]
+    )
+    if not earlier.height or not _sent_between(facts, earlier.sort("record").row(-1, named=True), before):
         return True
-    return bool(numbers["op_id"].diff()[1] != 1 or numbers["op_id"][1] <= numbers["seq"][1])
+    return _sent_between(facts, before, row) is not False
+
+
+def _sent_between(facts: Facts, before: lookup.Row, row: lookup.Row) -> bool | None:
+    """None: no numbers tell."""
+    made = facts.case.calls.filter(pl.col("rank") == row["rank"], pl.col("group") == row["group"])
+    numbers = made.filter(pl.col("record").is_in([before["record"], row["record"]])).sort("record")
+    if numbers.height != 2 or numbers.select("op_id", "seq").null_count().sum_horizontal()[0]:
+        return None
+    apart = numbers.select(pl.col("op_id", "seq").diff()).row(1)
+    return bool(apart[0] > apart[1])
 
 
 def _in_one_loop(facts: Facts, here: Frame, there: Frame) -> bool:

@@ -14,9 +14,10 @@ import re
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.code_read import NO_CODE, CodeRead
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.reason.calls.call_table import CallTable
-from rankandfile.reason.calls.unrecorded_transfers import as_many_each, made_all
+from rankandfile.reason.calls.unrecorded_transfers import as_many_each, made_all, made_in_others
 from rankandfile.reason.ranks.from_logs.accounts import Accounts
 from rankandfile.reason.ranks.host import Stand
 
@@ -35,6 +36,7 @@ def unseen(
     accounts: Accounts,
     case: Case,
     call_table: CallTable,
+    code: CodeRead = NO_CODE,
 ) -> dict[int, int]:
     """`hidden`, with the ranks that stacks take out of it or put into it."""
     backends = case.dumps_used["backend"].drop_nulls().unique().to_list()
@@ -54,17 +56,24 @@ def unseen(
             )
             if likely or by_stack or (bool(hidden) and rank not in hosts and without_frames(case, rank)):
                 out.setdefault(rank, 0)
-        if len(wait_end.ranks) == 1 and nobody_owes_it(wait_end, waits, case, call_table):
+        if len(wait_end.ranks) == 1 and nobody_owes_it(wait_end, waits, case, call_table, code):
             out.pop(wait_end.ranks[0], None)
     return known if out != known and _UNSEEN.off else out
 
 
-def nobody_owes_it(wait_end: WaitEnd, waits: Waits, case: Case, call_table: CallTable) -> bool:
+def nobody_owes_it(
+    wait_end: WaitEnd, waits: Waits, case: Case, call_table: CallTable, code: CodeRead = NO_CODE
+) -> bool:
     """Every other rank of the job waits in one call, and has made all its transfers of the round before it: as many as
-    in its own rounds before, or as each other, if all ranks always did."""
+    in its own rounds before, or as each other, if all ranks always did. A message of another group, or one that was let
+    go of, it may owe all the same."""
+    if code.untold_transfers or _groups_without_a_call(case):
+        return False
     everyone = set(range(case.world_size or 0))
     for call in (waits.pending[index] for index in wait_end.pending):
         if call.slot is None or {*call.waiting, *wait_end.ranks} != everyone:
+            continue
+        if made_in_others(call_table, call.group):
             continue
         made = all(made_all(call_table, rank, call.group, call.slot) for rank in call.waiting)
         if made or as_many_each(call_table, call.waiting, call.group, call.slot):

@@ -107,8 +107,10 @@ def named_by_code(verdict: Verdict, found: FoundLine, paths: CallPaths) -> Named
     if not divergence.exact and (any(paths.calls(s.rank) for s in sides(divergence)) or not _gave_up(paths)):
         # What came before is not known, or nothing shows that they stay where their stacks are.
         return None
-    if found.kind == "flag" and divergence.exact and (asked := who_asked_for_it(verdict, found, divergence)):
-        return asked
+    if found.kind == "flag" and divergence.exact:
+        asked = who_asked_for_it(verdict, found, divergence, paths)
+        if asked is not None:
+            return asked
     if found.kind == "again":
         return _who_began_again(found, divergence) if divergence.exact else None
     if (

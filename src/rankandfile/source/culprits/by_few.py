@@ -18,7 +18,7 @@ from rankandfile.source.culprits.own_items import ran_out
 from rankandfile.source.dependence import axes_of
 from rankandfile.source.effects.event import event
 from rankandfile.source.lines.arguments import calls_on
-from rankandfile.source.lines.call_paths import Stop
+from rankandfile.source.lines.call_paths import CallPaths, Stop
 from rankandfile.source.lines.divergence import CodeDivergence, Side, ranks_in_words, ranks_of
 from rankandfile.source.lines.found_line import FoundLine
 from rankandfile.source.program.places import place_in
@@ -169,9 +169,12 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
     )
 
 
-def who_asked_for_it(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
+def who_asked_for_it(
+    verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths | None = None
+) -> NamedByCode | None:
     """Upon what is its own, or what nothing shows to be the same everywhere, a side asked its framework for what the
-    other did not ask for, and no fewer did not: what a framework does unasked, all its ranks do."""
+    other did not ask for, and no fewer did not: what a framework does unasked, all its ranks do. Where nothing shows
+    it, and one side is as large as the other, it is to be what the other never did: else it may have been due."""
     others = [side for side in sides(divergence) if side.members != found.singled]
     suspects = {one.rank for one in verdict.suspects}
     unshown = found.reason is None or found.reason.level == "unknown"
@@ -179,6 +182,10 @@ def who_asked_for_it(verdict: Verdict, found: FoundLine, divergence: CodeDiverge
         return None
     if len(others) != 1 or len(found.singled) > len(others[0].members) or suspects - {*found.singled}:
         return None
+    if unshown and paths is not None and len(found.singled) == len(others[0].members):
+        side = divergence.other_than(others[0])
+        if side.path and any(made.path == side.path for made in paths.calls(others[0].rank)):
+            return None
     return NamedByCode(
         ranks=found.singled,
         doing=f"went another way than its peers at {found.at}",

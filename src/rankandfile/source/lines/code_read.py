@@ -19,6 +19,7 @@ from .found_line import Search
 from .making_groups.laid_out import laid_out
 from .making_groups.set_up import sets_up_all
 from .of_stages.calls_between import calls_between
+from .of_stages.untold_transfers import untold_transfers
 from .own_arguments import own_root, own_type
 from .peers_by_code import peers_by_code
 
@@ -56,15 +57,18 @@ def code_read(search: Search) -> CodeRead:
                 own_roots.add((file, line))
             if own_type(place):
                 own_types.add((file, line))
+    by_gloo = "gloo" in case.dumps_used["backend"]
+    groups = _makes_groups(search.tree)
     return CodeRead(
         lines=lines,
         loops=loops,
-        makes_groups=_makes_groups(search.tree),
+        makes_groups=groups,
         sets_up_all=frozenset(of_all),
         own_roots=frozenset(own_roots),
         own_types=frozenset(own_types),
         groups=laid_out(search, replace(search.job, world=search.ranks)) if _unlisted(case) else {},
         between=calls_between(search) if last.height < case.calls["rank"].n_unique() else {},
+        untold_transfers=by_gloo and untold_transfers(search.tree, groups),
         peers=peers_by_code(search),
     )
 

@@ -17,7 +17,9 @@ TABLE = Table(
     flags={
         f"{_CONTROL}.should_evaluate": Flag("evaluates", frozenset({"evaluate", "evaluation_loop"})),
         f"{_CONTROL}.should_save": Flag("saves", frozenset({"_save_checkpoint", "save_model"})),
-        f"{_CONTROL}.should_log": Flag("gathers the loss and logs it", frozenset({"_nested_gather", "nested_gather", "log"})),
+        f"{_CONTROL}.should_log": Flag(
+            "gathers the loss and logs it", frozenset({"_nested_gather", "nested_gather", "log"})
+        ),
         f"{_CONTROL}.should_training_stop": Flag("stops training", _STEP, leaves=True),
         f"{_CONTROL}.should_epoch_stop": Flag("ends the epoch", _STEP, leaves=True),
     },

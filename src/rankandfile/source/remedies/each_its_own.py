@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from rankandfile.source.dependence import why
+from rankandfile.source.program.modules import Function
+from rankandfile.source.program.names import Class, method, resolve
 
 from .place_to_mend import PlaceToMend, leaves, trains
 from .reach import called, collective
@@ -26,12 +28,23 @@ def own_work(place: PlaceToMend, node: Test) -> bool:
     return any(ast.unparse(e) in tested for value in _worked_on(inside) for e in ast.walk(value))
 
 
-def calls_what_is_looked_up(node: ast.If) -> bool:
-    """What it calls is taken from a table, or given back by a call: the code that runs then is not known here."""
+def calls_what_is_looked_up(place: PlaceToMend, node: ast.If) -> bool:
+    """What it calls is taken from a table, given back by a call, or an object that is held here, as a layer is by its
+    model: the code that runs then is not known here."""
     inside = (part for statement in (*node.body, *node.orelse) for part in ast.walk(statement))
-    return any(
-        isinstance(part, ast.Call) and isinstance(part.func, (ast.Subscript, ast.Call)) for part in inside
-    )
+    return any(isinstance(part, ast.Call) and _is_looked_up(place.in_program, part.func) for part in inside)
+
+
+def _is_looked_up(function: Function, called: ast.expr) -> bool:
+    match called:
+        case ast.Subscript() | ast.Call():
+            return True
+        case ast.Name():
+            return resolve(function, called) is None
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            owner = function.owner
+            return owner is None or method(Class(function.module, owner), name) is None
+    return False
 
 
 def _calls_others(place: PlaceToMend, inside: list[ast.stmt]) -> bool:

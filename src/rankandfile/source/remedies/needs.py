@@ -169,8 +169,17 @@ def _is_use(need: Need, part: ast.AST, own: Callable[[ast.expr], bool]) -> bool:
             if of is not None and same(of):
                 return name in _TAKES or (name not in _HARMLESS and own(of))
             made = any(same(_items_of(a)) for a in args)
-            return name in _OF_SOME and (given or made)
+            return name in _OF_SOME and (given or made) and not _does_without(part, name)
     return False
+
+
+def _does_without(call: ast.Call, name: str) -> bool:
+    """It is told what to take where there is nothing: `max(x, default=0)`, `next(iter(x), None)`, `max(a, b, *x)`."""
+    told = {"next": 2, "reduce": 3}.get(name, 0)
+    single = [arg for arg in call.args if not isinstance(arg, ast.Starred)]
+    beside = isinstance(call.func, ast.Name) and name in ("max", "min") and len(single) > 1
+    default = any(keyword.arg in ("default", "initial") for keyword in call.keywords)
+    return default or beside or 0 < told <= len(call.args)
 
 
 def _items_of(e: ast.expr) -> ast.expr:

@@ -36,9 +36,11 @@ def one_more(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return None
-    if not nobody_owes_it(wait_end, facts.waits, facts.case, facts.call_table):
+    if not nobody_owes_it(wait_end, facts.waits, facts.case, facts.call_table, facts.code):
         return None
     row = pending_row(facts, call)
+    # Of groups in which no call was recorded the numbers tell nothing, and only the source that there are none.
+    of_it = "" if facts.code.makes_groups is False else " in that group"
     others = ranks_words(call.waiting)
     return Finding(
         cause="extra_collective",
@@ -46,7 +48,7 @@ def one_more(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         sentence=told(
             f"Rank {rank} is {stand.phrase}, and has not come to the {call_phrase(facts, call)}. By the numbers of "
             f"gloo's calls, {others} have made all their sends and receives before it, and wait there: nobody "
-            f"is left to be on the other side of one more.",
+            f"is left to be on the other side of one more{of_it}.",
             waiting_sentence(facts, wait_end, wait_end.ranks, named=True),
         ),
         culprits=wait_end.ranks,

@@ -27,19 +27,26 @@ def outside(cls: Class) -> list[str]:
 
 def given_by_framework(objects: Objects, function: Function, name: str) -> str | Source | None:
     """What a framework gives a function of the program for this parameter: a class's name, or a kind of value."""
-    return _of_a_hook(function, name) or _of_a_function_handed(objects, function, name)
+    return _of_a_hook(objects, function, name) or _of_a_function_handed(objects, function, name)
 
 
-def _of_a_hook(function: Function, name: str) -> str | Source | None:
+def _of_a_hook(objects: Objects, function: Function, name: str) -> str | Source | None:
     """What a framework gives a method of a class derived from one of its own: a class's name, or a kind of value."""
     if function.owner is None:
         return None
     for base in outside(Class(function.module, function.owner)):
         hooks = TABLE.hooks.get(base, {})
-        given = hooks.get(name) or _by_place(function, name, hooks)
+        given = hooks.get(name) or (
+            None if _called_here(objects, function) else _by_place(function, name, hooks)
+        )
         if given is not None:
             return given
     return None
+
+
+def _called_here(objects: Objects, function: Function) -> bool:
+    """Whether the program itself calls what has this name, but to hand a hook on: then it may be no hook at all."""
+    return any(site.function.name != function.name for site in objects.index.calls(function.name))
 
 
 def _by_place(function: Function, name: str, hooks: Mapping[str, str | Source]) -> str | None:

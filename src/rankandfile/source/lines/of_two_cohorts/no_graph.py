@@ -8,7 +8,7 @@ the tokens. The `backward` of an autograd function, or a hook, that makes a coll
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 
 from rankandfile.model.heuristics import heuristic
@@ -17,6 +17,7 @@ from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import spans, text
+from rankandfile.source.dependence.written.of_the_loss import of_the_loss
 from rankandfile.source.effects.fresh_tensors import LOSSES, GivenUp, given_up
 from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import CallPath
@@ -58,7 +59,9 @@ def no_graph(search: Search, divergence: CodeDivergence) -> FoundLine | None:
         if runs is not None:
             return _given_up_upstream(search, divergence, side, _around(search, runs))
         if _in_backward(search, side.path) and not _in_backward(search, other.path):
-            return _given_up_upstream(search, divergence, side, _make_the_loss(search, side.path))
+            return _given_up_upstream(
+                search, divergence, side, _make_the_loss(search, side.path), in_loss=True
+            )
     return None
 
 
@@ -107,7 +110,8 @@ def _below(search: Search, functions: list[Function]) -> list[tuple[int, Functio
         function, distance = queue.pop(0)
         if function not in found and distance <= _FURTHEST:
             found[function] = distance
-            queue.extend((each, distance + 1) for each in _callees(search, function))
+            carried = of_the_loss(function)
+            queue.extend((each, distance + 1) for each in _callees(search, function, carried))
     return [(distance, function) for function, distance in found.items()]
 
 
@@ -150,13 +154,21 @@ def _names(search: Search, inside: Function, given: ast.expr, function: Function
 
 
 def _given_up_upstream(
-    search: Search, divergence: CodeDivergence, side: Side, around: Iterable[tuple[int, Function]]
+    search: Search,
+    divergence: CodeDivergence,
+    side: Side,
+    around: Iterable[tuple[int, Function]],
+    *,
+    in_loss: bool = False,
 ) -> FoundLine | None:
-    """The one test that says whether the graph goes on to what has the collective; None where several may."""
+    """The one test that says whether the graph goes on to what has the collective; None where several may. `in_loss`:
+    of what a function does, only that counts which may become part of what it gives back."""
     passed = _passed(search, side)
     found: list[tuple[tuple[int, bool, int], FoundLine]] = []
     for distance, function in around:
         for one in given_up(function):
+            if in_loss and one.what not in of_the_loss(function):
+                continue
             if any(first <= line <= last for first, last in one.ways for line in passed.get(function, ())):
                 # Had one rank not come by there, its calls forward would have shown it.
                 continue
@@ -219,9 +231,11 @@ def _makers(search: Search, runs: Function) -> Iterator[Function]:
                 yield from (s.function for s in sites if resolve(s.function, s.call.func) is None)
 
 
-def _callees(search: Search, function: Function) -> Iterator[Function]:
+def _callees(
+    search: Search, function: Function, among: Collection[ast.AST] | None = None
+) -> Iterator[Function]:
     for node in own_nodes(function):
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or (among is not None and node not in among):
             continue
         yield from targets_of(search.objects, Site(function, node))
         if resolve(function, node.func) is None:

@@ -93,7 +93,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
         and isinstance(node, ast.If)
         and own_work(place, node)
     ):
-        unknown = calls_what_is_looked_up(node)
+        unknown = calls_what_is_looked_up(place, node)
         where = "" if unknown else ", in which nobody waits"
         instead = (
             "Give the ranks that have nothing something empty to take part with, or make its calls in a group of those "
