@@ -47,8 +47,8 @@ def changed_their_order(facts: WaitFacts, wait_end: WaitEnd) -> tuple[int, ...]:
         )
         if any(record is None for record in before) or _order(before) == _order(now):
             continue
-        if None not in earlier and _order(earlier) != _order(before):
-            # Groups that are used by turns are come to in no one order.
+        if None in earlier or _order(earlier) != _order(before):
+            # Once is no habit; and groups that are used by turns are come to in no one order.
             return ()
         changed.append(rank)
     return tuple(changed) if len(changed) < len(ranks) else ()
