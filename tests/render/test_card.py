@@ -369,6 +369,22 @@ def test_many_sentences_are_cut_before_the_card_is_more_than_is_read_at_once() -
     assert len(shown(diagnosis, 100).splitlines()) <= 16
 
 
+@pytest.mark.parametrize("cause", ["early_exit", "skipped_collective", "uneven_inputs"])
+def test_what_a_person_has_to_decide_leaves_the_card_as_short_as_is_read_at_once(cause: str) -> None:
+    diagnosis = document(cause)
+    verdict = diagnosis.verdicts[0]
+    assert verdict.location is not None
+    verdict.remedies = [Remedy(title=BY_HAND, text="Each of these rounds hands something on to others. " * 9)]
+    verdict.location.because = "it depends on what each rank was given, and thereby on the rank's own number"
+    verdict.alternatives = [
+        Alternative(cause=one, confidence="hypothesis", sentence="")
+        for one in ("host_blocked", "extra_collective", "order_inversion")
+    ]
+    card = shown(diagnosis, 80)
+    assert len(card.splitlines()) <= 16
+    assert "The rest: -v" in card and "the page: raf report" in card
+
+
 def test_where_the_cause_is_sure_and_not_who_it_says_what_is_open() -> None:
     diagnosis = document("root_mismatch")
     verdict = diagnosis.verdicts[0]

@@ -60,11 +60,17 @@ class Room(Struct, frozen=True):
     """Lines of it."""
     fix: int = 2
     """Lines of a fix; code that is read as a whole may have one more."""
+    decided: int = 4
+    """Lines of what there is no patch for."""
+    against: int = 2
+    """Lines of what speaks against it."""
     standings: int = 6
     next: int = 3
     """Lines of what would tell more."""
     tight: bool = False
     """What only helps to find one's way is left out."""
+    more_beside: bool = False
+    """What it rests on and where there is more are one line."""
     narrow: bool = False
     """Of a window in which every sentence takes twice the lines, only the beginning is told; -v has the rest."""
 
@@ -79,7 +85,10 @@ ROOMS = (
 )
 WIDE_ROOMS = (
     *(one for one in ROOMS if not one.narrow),
-    Room(others=1, advice=1, cohorts=3, tight=True, sentence=4, fix=1),
+    Room(others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=4, fix=1),
+    Room(
+        others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=3, fix=1, decided=3, against=1
+    ),
 )
 """Of a window in which nothing need be left out for its width: sentences go before what is to be done."""
 ALL = Room(others=100, culprits=20, cohorts=20, waits=20, advice=20, probes=10, alternatives=20, missing=10, proofs=20,
