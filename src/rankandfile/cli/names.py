@@ -1,4 +1,4 @@
-"""Names that Tab completes: causes, rules, scenarios of the lab, coding agents. By the names of files, so that nothing is loaded."""
+"""Names that Tab completes: causes, rules, scenarios of the lab, coding agents. By files, so that nothing is loaded."""
 
 from __future__ import annotations
 
