@@ -321,6 +321,18 @@ def test_a_circle_of_waits_has_a_line_for_each_who_waits() -> None:
     assert card.count("side_north") == 1
 
 
+def test_of_a_long_circle_the_rest_are_told_as_the_others() -> None:
+    diagnosis = document("order_inversion")
+    verdict = diagnosis.verdicts[0]
+    diagnosis.job.world_size, most = 256, format_ranks({*range(1, 256, 2)} - {3})
+    rest = format_ranks({*range(0, 256, 2), 3})
+    verdict.waits = [
+        Wait(ranks=most, waits_for="3", group="dp", seq=23, op="all_reduce"),
+        Wait(ranks=rest, waits_for=most, group="default_pg", seq=14, op="all_reduce"),
+    ]
+    assert "the other 129 ranks" in shown(diagnosis, 100)
+
+
 def test_it_names_the_call_once_that_was_made_instead() -> None:
     diagnosis = document("different_collective")
     verdict = diagnosis.verdicts[0]
