@@ -249,7 +249,12 @@ def _proofs(verdict: Verdict, most: int) -> str:
 def _in_few_words(sheet: Sheet, before: str, command: str, instead: str) -> Lines:
     """The command; where lines are scarce and it needs one of its own, `instead`: options to add to what was typed."""
     found = sheet.typed(before, command)
-    scarce = sheet.room.tight and len(found) > 1 and not (sheet.asked.page and command == sheet.asked.page)
+    scarce = (
+        sheet.room.tight
+        and len(found) > 1
+        and sheet.asked.again
+        and not (sheet.asked.page and command == sheet.asked.page)
+    )
     return [sheet.text(f"{before}: {instead}", style="dim")] if scarce else found
 
 
