@@ -321,6 +321,18 @@ def test_a_circle_of_waits_has_a_line_for_each_who_waits() -> None:
     assert card.count("side_north") == 1
 
 
+def test_a_sentence_that_fits_into_the_whole_width_is_told() -> None:
+    """Beside the labels it would have a tenth less room."""
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.divergence, verdict.sentence = None, "Rank 0 stands there. " * 12 + "It ends here."
+    verdict.remedies = [Remedy(title=BY_HAND, text="Do it as it is told here, and nowhere else. " * 12)]
+    because = "it depends on what each rank was given, and on nothing else that all of them know"
+    verdict.location = Location(file="a.py", line=3, condition="if due:", because=because)
+    card = shown(diagnosis, 100)
+    assert "It ends here." in card and len(card.splitlines()) <= 16
+
+
 def test_of_a_long_circle_the_rest_are_told_as_the_others() -> None:
     diagnosis = document("order_inversion")
     verdict = diagnosis.verdicts[0]

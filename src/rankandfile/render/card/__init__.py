@@ -51,7 +51,8 @@ def card(
         return Text("no verdict")
     narrow = width < _NARROW
     for room in ROOMS if narrow else WIDE_ROOMS:
-        sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked())
+        margin = 0 if narrow else _LABEL + 1
+        sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked(), margin)
         found = _brief(sheet, width)
         high = _height(found, width)
         if high <= _AT_ONCE and (height is None or high < height):

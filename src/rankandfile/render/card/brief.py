@@ -72,9 +72,9 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
 def _told(sheet: Sheet) -> Text:
     """In whole sentences; a mark shows that there are more."""
     first, *others = _SENTENCE.split(sheet.spoken(told(sheet.verdict)))
-    said, whole = _sentences(sheet, first, others, sheet.room.sentence)
-    if not sheet.fits(said, sheet.room.sentence):
-        return sheet.cut(said, sheet.room.sentence)
+    said, whole = _sentences(sheet, first, others, sheet.room.sentence, sheet.margin)
+    if not sheet.fits(said, sheet.room.sentence, sheet.margin):
+        return sheet.cut(said, sheet.room.sentence, width=sheet.width + sheet.margin)
     return sheet.text(said if whole else f"{said} {sheet.signs.more}")
 
 
@@ -165,10 +165,12 @@ def _decision(sheet: Sheet, remedy: Remedy) -> str:
     return said if whole else f"{said} The rest: -v"
 
 
-def _sentences(sheet: Sheet, said: str, others: Sequence[str], lines: int) -> tuple[str, bool]:
+def _sentences(
+    sheet: Sheet, said: str, others: Sequence[str], lines: int, margin: int = 0
+) -> tuple[str, bool]:
     """With as many of the others as fit, and whether that is all of them."""
     for sentence in others:
-        if not sheet.fits(f"{said} {sentence}", lines):
+        if not sheet.fits(f"{said} {sentence}", lines, margin):
             return said, False
         said += f" {sentence}"
     return said, True

@@ -103,6 +103,8 @@ class Sheet(Struct, frozen=True):
     """Of the column right of the labels."""
     room: Room
     asked: Asked = Asked()
+    margin: int = 0
+    """Columns of the labels, where sentences may fill them as well."""
 
     @property
     def left(self) -> int:
@@ -133,8 +135,8 @@ class Sheet(Struct, frozen=True):
             words if len(words) <= most else f"{_whole(words, most)} {self.signs.more}", style=style
         )
 
-    def fits(self, words: str, lines: int) -> bool:
-        return len(plain(words)) <= self._most(lines, self.width)
+    def fits(self, words: str, lines: int, margin: int = 0) -> bool:
+        return len(plain(words)) <= self._most(lines, self.width + margin)
 
     def _most(self, lines: int, width: int) -> int:
         # Words are not broken: the lines before the last are not full. As much for both kinds of signs.
