@@ -118,9 +118,9 @@ def _between(logs: Sequence[LogPart], spans: Mapping[int, _Span]) -> Iterator[tu
         for i in alike:
             for rank in _ranks(logs[i], len(alike)):
                 speaks[rank].append(i)
-            if (one := counted(logs[i].source)) is not None:
+            if (where := counted(logs[i].source)) is not None:
                 # What lies in one place of each attempt's folder is of one rank, whoever that is.
-                speaks[f"{one.before}/{one.behind}"].append(i)
+                speaks[f"{where.before}/{where.behind}"].append(i)
         for own in speaks.values():
             own.sort(key=spans.__getitem__)
             for one, other in pairwise(own):
