@@ -139,7 +139,7 @@ def page(done: list[dict[str, Any]]) -> list[str]:
         f"{len(done)} jobs under `raf run`, and the same without, with {sum(kinds.values())} faults, in {minutes:.0f} "
         "minutes on two processors that had other work."
         + (
-            f" {mended} of them were run again, after what did not hold in them had been mended."
+            f" {mended} of them were run again, after what did not hold in them had been repaired."
             if mended
             else ""
         ),

@@ -137,6 +137,7 @@ def test_every_name_of_the_program_is_the_program() -> None:
         pytest.param("raf lab run early_stop", "early_stop_local", marks=pytest.mark.lab),
         pytest.param("raf lab run early-stop-3", "early-stop-3d", marks=pytest.mark.lab),
         ("raf diag", "diagnose"),
+        ("raf skill install --for co", "codex"),
         pytest.param("raf lint --explain uns", "unsynced-stop-flag", marks=pytest.mark.lab),
     ],
 )

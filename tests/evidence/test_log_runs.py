@@ -85,6 +85,31 @@ def test_attempts_that_follow_at_once_are_told_apart_by_their_folders(tmp_path: 
     assert not tells_of_the_exception(rankandfile.diagnose([tmp_path]))
 
 
+def undated(_day: int, _hour: int, rank: int) -> str:
+    return RAISED if rank == 1 else "INFO step 1\n"
+
+
+def test_what_an_attempt_without_times_left_is_told_apart_by_its_folder(tmp_path: Path) -> None:
+    write(tmp_path / "attempt_0", undated, 20, 9, "{}/stderr.log")
+    write(tmp_path / "attempt_1", hung, 20, 10, "{}/stderr.log")
+    diagnosis = rankandfile.diagnose(tmp_path)
+    assert not tells_of_the_exception(diagnosis)
+    assert sum("of an earlier run (attempt 1)" in note.what for note in diagnosis.notes) == 4
+    assert tells_of_the_exception(rankandfile.diagnose(tmp_path, attempt=1))
+
+
+def test_a_traceback_without_a_time_goes_with_the_other_logs_of_its_attempt(tmp_path: Path) -> None:
+    write(tmp_path / "attempt_0", step_only, 20, 9, "{}/stdout.log")
+    (tmp_path / "attempt_0" / "2" / "stderr.log").write_text(RAISED)
+    write(tmp_path / "attempt_1", hung, 20, 10, "{}/stdout.log")
+    notes = rankandfile.diagnose(tmp_path).notes
+    assert sum(note.what.endswith("an earlier run (attempt 1)") for note in notes) == 5
+
+
+def step_only(day: int, hour: int, rank: int) -> str:
+    return step(day, hour, rank) + step(day, hour, rank, 1)
+
+
 def test_a_new_attempt_of_few_ranks_is_not_the_hang(tmp_path: Path) -> None:
     """Somebody looked at one rank's log of the next try, and put it beside."""
     write(tmp_path / "tuesday", failed, 17, 9)

@@ -26,5 +26,14 @@ def test_who_sends_in_a_circle_beside_one_of_receives_is_no_victim_of_that() -> 
     assert "Rank 0: sends to rank 2 before it receives" in verdict.sentence
 
 
+def test_ranks_that_do_the_same_each_with_a_rank_of_its_own_are_told_of_together() -> None:
+    ranks = list(range(6))
+    told = Witnesses(case_of(Job({WORLD: ranks}, {rank: [] for rank in ranks}), lost=ranks))
+    for rank in ranks:
+        takes = [("recv", C10D, 2400), ("take", "/workspace/ring.py", 47)]
+        told.stack(rank, takes, takes, takes, asked=f"recv: src={(rank - 1) % 6}")
+    assert "Ranks 0-5: receive from ranks 5, 0, 1, 2, 3 and 4 before they send" in best(told).sentence
+
+
 def test_who_sends_to_one_in_the_circle_waits_for_it() -> None:
     assert blamed(two_rings({0: 1, 2: 3})) == [1, 3]

@@ -321,6 +321,30 @@ def test_a_circle_of_waits_has_a_line_for_each_who_waits() -> None:
     assert card.count("side_north") == 1
 
 
+def test_a_sentence_that_fits_into_the_whole_width_is_told() -> None:
+    """Beside the labels it would have a tenth less room."""
+    diagnosis = document("undetermined")
+    verdict = diagnosis.verdicts[0]
+    verdict.divergence, verdict.sentence = None, "Rank 0 stands there. " * 12 + "It ends here."
+    verdict.remedies = [Remedy(title=BY_HAND, text="Do it as it is told here, and nowhere else. " * 12)]
+    because = "it depends on what each rank was given, and on nothing else that all of them know"
+    verdict.location = Location(file="a.py", line=3, condition="if due:", because=because)
+    card = shown(diagnosis, 100)
+    assert "It ends here." in card and len(card.splitlines()) <= 16
+
+
+def test_of_a_long_circle_the_rest_are_told_as_the_others() -> None:
+    diagnosis = document("order_inversion")
+    verdict = diagnosis.verdicts[0]
+    diagnosis.job.world_size, most = 256, format_ranks({*range(1, 256, 2)} - {3})
+    rest = format_ranks({*range(0, 256, 2), 3})
+    verdict.waits = [
+        Wait(ranks=most, waits_for="3", group="dp", seq=23, op="all_reduce"),
+        Wait(ranks=rest, waits_for=most, group="default_pg", seq=14, op="all_reduce"),
+    ]
+    assert "the other 129 ranks" in shown(diagnosis, 100)
+
+
 def test_it_names_the_call_once_that_was_made_instead() -> None:
     diagnosis = document("different_collective")
     verdict = diagnosis.verdicts[0]
@@ -367,6 +391,22 @@ def test_many_sentences_are_cut_before_the_card_is_more_than_is_read_at_once() -
     verdict.remedies = [Remedy(title=BY_HAND, text="Do it as it is told here.")]
     verdict.location = Location(file="a.py", line=3, condition="if due:", because="it depends on a clock")
     assert len(shown(diagnosis, 100).splitlines()) <= 16
+
+
+@pytest.mark.parametrize("cause", ["early_exit", "skipped_collective", "uneven_inputs"])
+def test_what_a_person_has_to_decide_leaves_the_card_as_short_as_is_read_at_once(cause: str) -> None:
+    diagnosis = document(cause)
+    verdict = diagnosis.verdicts[0]
+    assert verdict.location is not None
+    verdict.remedies = [Remedy(title=BY_HAND, text="Each of these rounds hands something on to others. " * 9)]
+    verdict.location.because = "it depends on what each rank was given, and thereby on the rank's own number"
+    verdict.alternatives = [
+        Alternative(cause=one, confidence="hypothesis", sentence="")
+        for one in ("host_blocked", "extra_collective", "order_inversion")
+    ]
+    card = shown(diagnosis, 80)
+    assert len(card.splitlines()) <= 16
+    assert "The rest: -v" in card and "the page: raf report" in card
 
 
 def test_where_the_cause_is_sure_and_not_who_it_says_what_is_open() -> None:

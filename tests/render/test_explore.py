@@ -179,6 +179,22 @@ def test_eighty_columns_show_how_each_call_went_and_every_key(skipped: ExplorerR
     play(skipped, script, (80, 24))
 
 
+def test_what_is_shown_of_the_verdict_fits_its_window_and_says_where_to_look(skipped: ExplorerRows) -> None:
+    async def script(pilot: Pilot[None], app: Explorer) -> None:
+        words = str(app.query_one("#verdict", Static).render())
+        first = words.splitlines()[0]
+        assert "rank 5 skipped" in first and "trainer.py" in first
+        assert words.endswith("…")
+        await pilot.press("v")
+        await pilot.pause()
+        card = app.export_screenshot(simplify=True).replace("&#160;", " ")
+        assert "raf report" in card and "PATH..." not in card and "add -o" not in card
+
+    told = " ".join([skipped.diagnosis.verdicts[0].sentence, "Rank 0 waits for it."] * 9)
+    best = replace(skipped.diagnosis.verdicts[0], sentence=told)
+    play(replace(skipped, diagnosis=replace(skipped.diagnosis, verdicts=[best])), script, (80, 60))
+
+
 def test_where_nobody_is_blamed_for_sure_it_opens_all_the_same(tmp_path: Path) -> None:
     async def script(pilot: Pilot[None], app: Explorer) -> None:
         await pilot.pause()

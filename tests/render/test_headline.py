@@ -41,6 +41,14 @@ def test_of_a_branch_that_nobody_saw_only_the_calls_are_told(kind: str, told: st
     assert shown == "HANG: rank 1 took a branch that depends on the rank"
 
 
+def test_a_line_of_pythons_own_is_nowhere_to_look() -> None:
+    own, installed = "/usr/lib/python3.11/", "/opt/venv/lib/python3.11/site-packages/"
+    for file, shown in ((f"{own}multiprocessing/util.py", ""), (f"{installed}lit/loop.py", "loop.py:9")):
+        one = verdict("teardown_only")
+        one.location = Location(file=file, line=9)
+        assert place(one) == shown
+
+
 def test_who_aborts_itself_is_not_said_to_be_killed() -> None:
     assert headline(verdict("killed", doing="aborted itself (SIGABRT)"), 2) == "HANG: rank 1 aborted itself"
     assert headline(verdict("killed", doing="killed by SIGKILL"), 2) == "HANG: rank 1 was killed"

@@ -52,7 +52,11 @@ Sources = Annotated[
 ]
 Source = Annotated[
     Path | None,
-    Option("--src", help="The program's source, where the recorder's own copies are not to be used."),
+    Option(
+        "--src",
+        metavar="DIR",
+        help="The program's source, where the recorder's own copies are not to be used.",
+    ),
 ]
 """The same for a job that is watched, and so runs from one place."""
 Revision = Annotated[

@@ -1,4 +1,4 @@
-"""Names that Tab completes: causes, rules, scenarios of the lab. By the names of files, so that nothing is loaded."""
+"""Names that Tab completes: causes, rules, scenarios of the lab, coding agents. By files, so that nothing is loaded."""
 
 from __future__ import annotations
 
@@ -22,3 +22,10 @@ def scenario_names(incomplete: str) -> list[str]:
 
     real = listing.names("rankandfile.lab.scenarios")
     return [one for one in (*real, *catalog.scenarios()) if one.startswith(incomplete)]
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """``codex`` for ``co``."""
+    from rankandfile.agent.skill.install import AGENTS
+
+    return [one for one in AGENTS if one.startswith(incomplete)]

@@ -60,8 +60,8 @@ Notify = Annotated[
     Option(
         "--notify",
         metavar="URL|COMMAND",
-        help="Tell of a hang, and of ranks that part: a web hook as Slack's, or a command that gets the same JSON on "
-        "its standard input.",
+        help="Tell of a hang, and of ranks that go different ways: a web hook as Slack's, or a command that gets the "
+        "same JSON on its standard input.",
     ),
 ]
 

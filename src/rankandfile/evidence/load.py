@@ -19,6 +19,7 @@ from rankandfile.evidence.files.limits import Limits
 from rankandfile.evidence.files.links import Links
 from rankandfile.evidence.files.patience import Patience
 from rankandfile.evidence.files.pool import Task
+from rankandfile.evidence.files.prose import without_prose
 from rankandfile.evidence.files.walk import walk
 from rankandfile.evidence.objects.at_hand import AtHand
 from rankandfile.evidence.raw import RawDump, RawNote
@@ -72,7 +73,8 @@ def load(
     limits = limits or Limits()
     patience = Patience(limits.seconds)
     copied = copied or AtHand(list(paths))
-    blobs, notes = walk(paths, spool, limits, patience, copied.called)
+    found, notes = walk(paths, spool, limits, patience, copied.called)
+    blobs, prose = without_prose(found, paths)
     warming = threading.Thread(target=_warm, args=(meanwhile,), daemon=True)
     warming.start()
     room = Room(limits.memory_bytes)
@@ -85,7 +87,7 @@ def load(
     from rankandfile.evidence.sorting import case_of
 
     files = list(zip(blobs, answers, strict=True))
-    return case_of(files, [*copied.notes, *notes], reading or Reading(), room)
+    return case_of(files, [*copied.notes, *notes, *prose], reading or Reading(), room)
 
 
 def _warm(meanwhile: Callable[[], object]) -> None:

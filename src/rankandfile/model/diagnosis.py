@@ -110,7 +110,7 @@ class ExcerptLine(Struct):
 
 
 class Excerpt(Struct):
-    """The code around the parting, with the ways of the cohorts marked."""
+    """The code around the place where they went different ways, with the ways of the cohorts marked."""
 
     file: str
     function: str | None = None

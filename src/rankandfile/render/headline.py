@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rankandfile.model.causes import CAUSES, LEFT_MESSAGE_OUT, RECEIVES_FROM, SENDS_TO
 from rankandfile.model.claims import LeftOut, NeverIssued
 from rankandfile.model.diagnosis import SURE, Verdict
@@ -119,6 +121,10 @@ def cause_beside(verdict: Verdict) -> str:
     return "" if told or by_its_name else cause_words(verdict.cause)
 
 
+#: A file of the standard library: of what is installed beside it, there may be something to look at.
+_PYTHONS_OWN = re.compile(r"[/\\]python3\.\d+[/\\](?!(?:site|dist)-packages[/\\])|^<")
+
+
 def place(verdict: Verdict) -> str:
     """Where to look: never the place of a call that was not made by those whom the headline names."""
     where = verdict.location
@@ -130,6 +136,9 @@ def place(verdict: Verdict) -> str:
         told = verdict.family in ("paths", "arguments") and kind in ("skipped", *_MADE)
         return _their_call(verdict) if told else ""
     if not (verdict.named or where.condition) and verdict.cause == "undetermined":
+        return ""
+    if not where.condition and _PYTHONS_OWN.search(where.file):
+        # Where no line of the program is known, Python's own is nowhere to look.
         return ""
     if not points_at_missing_call(verdict):
         spot = place_text(base_name(where.file), where.condition_line or where.line)

@@ -44,6 +44,7 @@ def attach(
         Path | None,
         Option(
             "--src",
+            metavar="DIR",
             help="The program's source. Default: the recorder's own copies, or where the program lies.",
         ),
     ] = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rankandfile.cli.errors import UserError
 from rankandfile.cli.extras import brought_by
 from rankandfile.cli.formats import in_tree
-from rankandfile.cli.loading import Paths, diagnosed, diagnosing
+from rankandfile.cli.loading import Paths, as_typed, diagnosed, diagnosing
 from rankandfile.cli.panels import DIAGNOSE
 from rankandfile.pipeline import Options
 
@@ -43,10 +43,14 @@ def explore(options: Options, paths: Paths) -> None:
 
 def rows(paths: list[Path], options: Options) -> ExplorerRows:
     result = diagnosed(paths, options)
+    from msgspec.structs import replace
+
     from rankandfile.render.explore.rows import ExplorerRows, Standing
 
     stands = {rank: Standing(stand.stack, stand.words) for rank, stand in result.facts.hosts.items()}
-    return ExplorerRows(result.case, result.diagnosis, _reader(result.tree), stands)
+    # The explorer has no options for what it shows.
+    asked = replace(as_typed(paths, options), again=False)
+    return ExplorerRows(result.case, result.diagnosis, _reader(result.tree), stands, asked)
 
 
 def _reader(tree: SourceTree | None) -> ReadSource:

@@ -2,28 +2,28 @@
 
 What shows two runs is one rank that wrote two logs of one name, in two folders, the second long after the first had
 ended: `tuesday/rank_3.log` and `friday/rank_3.log`. Where the folders count attempts (`attempt_0/3/stderr.log`), it
-need not be long. Copies of one log, parts of it that were taken one after the other, logs of different hosts and of
-different kinds do not do that. All that ended before the second began goes with the first.
+need not be long, and logs without a time are told apart by these. Copies of one log, parts of it that were taken one
+after the other, logs of different hosts and of different kinds do not do that. All that ended before the second began
+goes with the first.
 
 In: the logs, with their ranks as far as their paths tell them. Out: the runs, the earliest first.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from rankandfile.evidence.owners.attempts import Attempt
+from rankandfile.evidence.owners.counted_folders import by_number, counted, joining
 from rankandfile.evidence.owners.dump_facts import duration
 from rankandfile.evidence.text.logs.assemble import LogPart, in_year
 
 _HOUR = 3600 * 10**9
 _ZONES = 16 * _HOUR
 """How much later a clock of another zone may show."""
-_ATTEMPT = re.compile(r"(?:^|/)(?:attempt|restart)[_-]?(\d{1,6})(?=/)")
 #: Of logs of one name whose paths tell no rank, so many are asked for the ranks that speak in them.
 _MOST_ASKED = 64
 _DATED = ("wall", "zoned", "no_year")
@@ -41,6 +41,7 @@ class LogRun(NamedTuple):
     logs: frozenset[int]
     """Positions of the logs that are of this run alone; one that goes on into the next is of neither."""
     first_ns: int
+    """Zero, where no line tells a time."""
     last_ns: int
 
 
@@ -60,13 +61,28 @@ def log_runs(logs: Sequence[LogPart]) -> tuple[LogRun, ...]:
             first = min(spans[i].first_ns for i in inside)
             last = max(spans[i].last_ns for i in inside)
             runs.append(LogRun(len(runs) + 1, frozenset(inside), first, last))
-    return tuple(runs)
+    return _with_undated([log.source for log in logs], runs, spans)
+
+
+def _with_undated(
+    sources: Sequence[str], runs: Sequence[LogRun], dated: Container[int]
+) -> tuple[LogRun, ...]:
+    """With the logs whose folders alone tell of which run they are."""
+    if not runs:
+        return tuple(LogRun(number, logs, 0, 0) for number, logs in enumerate(by_number(sources, dated), 1))
+    joined = joining(sources, [run.logs for run in runs], (i for i in range(len(sources)) if i not in dated))
+    return tuple(
+        run._replace(logs=run.logs | {i for i, of in joined.items() if of == number})
+        for number, run in enumerate(runs)
+    )
 
 
 def chosen_run(runs: Sequence[LogRun], attempt: Attempt | None, number: int | None) -> LogRun | None:
     """The run of the attempt that the dumps are of; without dumps that of the number, else the latest in which most of
     the logs are. None where nothing tells, or there is only one."""
     if len(runs) < 2:
+        return None
+    if attempt is not None and not runs[0].last_ns:
         return None
     if attempt is not None:
         within = [run for run in runs if run.first_ns <= attempt.last_ns <= run.last_ns]
@@ -79,6 +95,9 @@ def chosen_run(runs: Sequence[LogRun], attempt: Attempt | None, number: int | No
 
 def of_another(run: LogRun, chosen: LogRun) -> str:
     """Why the logs of a run do not enter the case."""
+    if not (run.last_ns and chosen.last_ns):
+        when = "an earlier" if run.number < chosen.number else "a later"
+        return f"by its folder, it is of {when} run (attempt {run.number})"
     if run.last_ns < chosen.first_ns:
         before = duration(chosen.first_ns - run.last_ns)
         return f"its run had ended {before} before the logs diagnosed begin: an earlier run (attempt {run.number})"
@@ -95,16 +114,19 @@ def _between(logs: Sequence[LogPart], spans: Mapping[int, _Span]) -> Iterator[tu
     for alike in named.values():
         if len({*alike.values()}) < 2:
             continue
-        speaks: dict[int, list[int]] = defaultdict(list)
+        speaks: dict[int | str, list[int]] = defaultdict(list)
         for i in alike:
             for rank in _ranks(logs[i], len(alike)):
                 speaks[rank].append(i)
+            if (where := counted(logs[i].source)) is not None:
+                # What lies in one place of each attempt's folder is of one rank, whoever that is.
+                speaks[f"{where.before}/{where.behind}"].append(i)
         for own in speaks.values():
             own.sort(key=spans.__getitem__)
             for one, other in pairwise(own):
                 ended, begun = spans[one].last_ns, spans[other].first_ns
-                counted = _counted(logs[one], logs[other])
-                least = _ZONES if spans[one].zoned != spans[other].zoned else 0 if counted else _HOUR
+                later = _counts_up(logs[one], logs[other])
+                least = _ZONES if spans[one].zoned != spans[other].zoned else 0 if later else _HOUR
                 if begun - ended > least:
                     yield ended, begun
 
@@ -123,10 +145,10 @@ def _cuts(between: Sequence[tuple[int, int]]) -> list[int]:
     return found
 
 
-def _counted(one: LogPart, other: LogPart) -> bool:
+def _counts_up(one: LogPart, other: LogPart) -> bool:
     """Whether their folders say that the second is of a later attempt."""
-    first, second = (_ATTEMPT.search(log.source) for log in (one, other))
-    return first is not None and second is not None and int(first[1]) < int(second[1])
+    first, second = counted(one.source), counted(other.source)
+    return first is not None and second is not None and first.number < second.number
 
 
 def _ranks(log: LogPart, alike: int) -> set[int]:

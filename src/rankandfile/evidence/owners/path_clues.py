@@ -7,6 +7,8 @@ import tempfile
 from functools import lru_cache
 from typing import NamedTuple
 
+from rankandfile.evidence.files.prose import SUFFIXES
+
 RANKS = 1 << 20
 """More than any job has: a larger number is not a rank."""
 
@@ -171,6 +173,9 @@ def clues(source: str) -> Clues:
     else:
         host = _machine(name)
     template, numbers = _numbers(_INNER_RANK.sub(_tildes, masked))
+    if name.lower().endswith(SUFFIXES):
+        # Notes are numbered by whoever writes them.
+        numbers = tuple(one for one in numbers if one.word in _RANKISH)
     return Clues(
         folder=folder,
         template=template,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.style import Style
@@ -28,8 +29,10 @@ _LABEL, _WIDE_LABEL = 7, 8
 _AT_ONCE = 16
 #: What is left out of a window that is too low for all of it: who did what, what to do, and that there is more, stay.
 _LEAST = ("lint", "proof", "don't", "why", "stands", "also", "more")
-#: In a window narrower than this, all of it takes too many lines; so many of these go, however high it is.
-_NARROW, _LEAST_OF_NARROW = 80, 2
+#: In a window narrower than this, all of it takes too many lines.
+_NARROW = 80
+#: So many of these go where it is more than is read at once, however high the window is.
+_LEAST_OF_NARROW, _LEAST_OF_WIDE = 2, 1
 
 _BOLD = Style(bold=True)
 
@@ -48,13 +51,15 @@ def card(
         return Text("no verdict")
     narrow = width < _NARROW
     for room in ROOMS if narrow else WIDE_ROOMS:
-        sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked())
+        margin = 0 if narrow else _LABEL + 1
+        sheet = Sheet(diagnosis, signs, max(20, width - _LABEL - 1), room, asked or Asked(), margin)
         found = _brief(sheet, width)
         high = _height(found, width)
         if high <= _AT_ONCE and (height is None or high < height):
             break
+    go = _LEAST_OF_NARROW if narrow else _LEAST_OF_WIDE
     for left_out in range(len(_LEAST)):
-        few = not narrow or high <= _AT_ONCE or left_out >= _LEAST_OF_NARROW
+        few = high <= _AT_ONCE or left_out >= go
         if few and (height is None or high < height):
             break
         found = _brief(sheet, width, _LEAST[: left_out + 1])
@@ -70,6 +75,9 @@ def _height(found: RenderableType, width: int) -> int:
 
 
 def _brief(sheet: Sheet, width: int, without: Sequence[str] = ()) -> RenderableType:
+    if "proof" in without:
+        # Where there is more is not left out with it.
+        sheet = replace(sheet, room=replace(sheet.room, more_beside=False))
     first: list[RenderableType] = [*head(sheet, width), Text()]
     parts = [(label, lines) for label, lines in brief.parts(sheet) if label not in without]
     if parts and not parts[0][0]:

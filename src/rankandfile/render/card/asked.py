@@ -15,6 +15,8 @@ class Asked(Struct, frozen=True):
     with_source: bool = False
     page: str = ""
     """Where the page is, once it is written."""
+    again: bool = True
+    """It can be typed again with an option more."""
 
     @property
     def fix(self) -> str:

@@ -26,7 +26,7 @@ from .sheet import Lines, Part, Sheet
 
 #: A dump that was set aside, as it is of another run.
 _RUN = re.compile(r"(?P<which>an earlier|a later) run\b.*\(attempt (?P<number>\d+)\)$")
-_MOST_PROOFS, _MOST_DECIDED, _MOST_OF_FIX = 5, 4, 6
+_MOST_PROOFS, _FEW_PROOFS, _MOST_OF_FIX = 5, 4, 6
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z`])")
 
 
@@ -72,9 +72,9 @@ def _strip(sheet: Sheet) -> list[RenderableType]:
 def _told(sheet: Sheet) -> Text:
     """In whole sentences; a mark shows that there are more."""
     first, *others = _SENTENCE.split(sheet.spoken(told(sheet.verdict)))
-    said, whole = _sentences(sheet, first, others, sheet.room.sentence)
-    if not sheet.fits(said, sheet.room.sentence):
-        return sheet.cut(said, sheet.room.sentence)
+    said, whole = _sentences(sheet, first, others, sheet.room.sentence, sheet.margin)
+    if not sheet.fits(said, sheet.room.sentence, sheet.margin):
+        return sheet.cut(said, sheet.room.sentence, width=sheet.width + sheet.margin)
     return sheet.text(said if whole else f"{said} {sheet.signs.more}")
 
 
@@ -161,14 +161,16 @@ def _remedy(sheet: Sheet, remedy: Remedy) -> str:
 def _decision(sheet: Sheet, remedy: Remedy) -> str:
     """What there is no patch for, a person decides: that is more than a line, and it says where the rest of it is."""
     first, *others = _SENTENCE.split(remedy.text)
-    said, whole = _sentences(sheet, f"{remedy.title}: {first}", others, _MOST_DECIDED)
+    said, whole = _sentences(sheet, f"{remedy.title}: {first}", others, sheet.room.decided)
     return said if whole else f"{said} The rest: -v"
 
 
-def _sentences(sheet: Sheet, said: str, others: Sequence[str], lines: int) -> tuple[str, bool]:
+def _sentences(
+    sheet: Sheet, said: str, others: Sequence[str], lines: int, margin: int = 0
+) -> tuple[str, bool]:
     """With as many of the others as fit, and whether that is all of them."""
     for sentence in others:
-        if not sheet.fits(f"{said} {sentence}", lines):
+        if not sheet.fits(f"{said} {sentence}", lines, margin):
             return said, False
         said += f" {sentence}"
     return said, True
@@ -221,21 +223,40 @@ def _rest(sheet: Sheet) -> Iterator[Part]:
         )
     against = [note for note in diagnosis.notes if note.where == DISAGREE]
     if against:
-        yield "against", [sheet.cut(str(against[0]), 2), *sheet.more(len(against) - 1, "note", where=": -v")]
-    if verdict.evidence:
-        ids = " ".join(verdict.evidence[:_MOST_PROOFS])
-        left = len(verdict.evidence) - _MOST_PROOFS
-        more = f" and {left} more" if left > 0 else ""
-        yield "proof", _in_few_words(sheet, f"{ids}{more}", sheet.asked.proofs, "-v")
-    more = "-v" if sheet.room.tight else _more(sheet)
+        yield (
+            "against",
+            [
+                sheet.cut(str(against[0]), sheet.room.against),
+                *sheet.more(len(against) - 1, "note", where=": -v"),
+            ],
+        )
     page = _in_few_words(sheet, "the page", sheet.asked.to_page, "add -o page.html")
+    if verdict.evidence and sheet.room.more_beside:
+        yield (
+            "proof",
+            sheet.side_by_side([sheet.text(f"{_proofs(verdict, _FEW_PROOFS)}: -v", style="dim")], page),
+        )
+        return
+    if verdict.evidence:
+        yield "proof", _in_few_words(sheet, _proofs(verdict, _MOST_PROOFS), sheet.asked.proofs, "-v")
+    more = "-v" if sheet.room.tight else _more(sheet)
     yield "more", sheet.side_by_side([sheet.text(more, style="dim")] if more else [], page)
+
+
+def _proofs(verdict: Verdict, most: int) -> str:
+    left = len(verdict.evidence) - most
+    return " ".join(verdict.evidence[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def _in_few_words(sheet: Sheet, before: str, command: str, instead: str) -> Lines:
     """The command; where lines are scarce and it needs one of its own, `instead`: options to add to what was typed."""
     found = sheet.typed(before, command)
-    scarce = sheet.room.tight and len(found) > 1 and not (sheet.asked.page and command == sheet.asked.page)
+    scarce = (
+        sheet.room.tight
+        and len(found) > 1
+        and sheet.asked.again
+        and not (sheet.asked.page and command == sheet.asked.page)
+    )
     return [sheet.text(f"{before}: {instead}", style="dim")] if scarce else found
 
 

@@ -34,11 +34,14 @@ def rows(verdict: Verdict, sheet: Sheet) -> list[RenderableType]:
     if not found:
         return []
     shown = sheet.who_did_what()
-    few = found[: sheet.room.cohorts]
+    few, told = found[: sheet.room.cohorts], set[int]()
     for one in few:
         whom = said_ranks(one.waits_for, world, sheet.signs)
         waits = "waits" if one.ranks.isdigit() else "wait"
-        who = sheet.text(foldable(said_ranks(one.ranks, world, sheet.signs), sheet.left))
+        ranks = parse_ranks(one.ranks)
+        said = strip.the_others(ranks, told, world) or said_ranks(one.ranks, world, sheet.signs)
+        told |= {*ranks}
+        who = sheet.text(foldable(said, sheet.left))
         shown.add_row(who, sheet.signs.then, sheet.text(f"{waits} for {whom}: {one.call}"))
     return [shown, *sheet.more(len(found) - len(few), "wait", where=": -v")]
 

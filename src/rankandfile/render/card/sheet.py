@@ -60,11 +60,17 @@ class Room(Struct, frozen=True):
     """Lines of it."""
     fix: int = 2
     """Lines of a fix; code that is read as a whole may have one more."""
+    decided: int = 4
+    """Lines of what there is no patch for."""
+    against: int = 2
+    """Lines of what speaks against it."""
     standings: int = 6
     next: int = 3
     """Lines of what would tell more."""
     tight: bool = False
     """What only helps to find one's way is left out."""
+    more_beside: bool = False
+    """What it rests on and where there is more are one line."""
     narrow: bool = False
     """Of a window in which every sentence takes twice the lines, only the beginning is told; -v has the rest."""
 
@@ -79,7 +85,10 @@ ROOMS = (
 )
 WIDE_ROOMS = (
     *(one for one in ROOMS if not one.narrow),
-    Room(others=1, advice=1, cohorts=3, tight=True, sentence=4, fix=1),
+    Room(others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=4, fix=1),
+    Room(
+        others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=3, fix=1, decided=3, against=1
+    ),
 )
 """Of a window in which nothing need be left out for its width: sentences go before what is to be done."""
 ALL = Room(others=100, culprits=20, cohorts=20, waits=20, advice=20, probes=10, alternatives=20, missing=10, proofs=20,
@@ -94,6 +103,8 @@ class Sheet(Struct, frozen=True):
     """Of the column right of the labels."""
     room: Room
     asked: Asked = Asked()
+    margin: int = 0
+    """Columns of the labels, where sentences may fill them as well."""
 
     @property
     def left(self) -> int:
@@ -124,8 +135,8 @@ class Sheet(Struct, frozen=True):
             words if len(words) <= most else f"{_whole(words, most)} {self.signs.more}", style=style
         )
 
-    def fits(self, words: str, lines: int) -> bool:
-        return len(plain(words)) <= self._most(lines, self.width)
+    def fits(self, words: str, lines: int, margin: int = 0) -> bool:
+        return len(plain(words)) <= self._most(lines, self.width + margin)
 
     def _most(self, lines: int, width: int) -> int:
         # Words are not broken: the lines before the last are not full. As much for both kinds of signs.

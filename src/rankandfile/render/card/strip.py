@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rankandfile.model.diagnosis import Cohort, Verdict
@@ -91,14 +91,14 @@ def _of_the_rest(verdict: Verdict, told: set[int], world: int | None, signs: Sig
         for rank in () if one.unseen else parse_ranks(one.waits_for):
             awaited.setdefault(rank, number)
     if rest := sorted((set(parse_ranks(verdict.victims)) | waiting) - told):
-        who = _others(rest, told, world) or said_ranks(format_ranks(rest), world, signs)
+        who = the_others(rest, told, world) or said_ranks(format_ranks(rest), world, signs)
         yield Line(who, f"{'waits' if len(rest) == 1 else 'wait'} as well")
     for number in dict.fromkeys(awaited.values()):
         if left := sorted({rank for rank in awaited if awaited[rank] == number} - told - waiting):
             yield Line(said_ranks(format_ranks(left), world, signs), f"never came to {number}")
 
 
-def _others(rest: list[int], told: set[int], world: int | None) -> str:
+def the_others(rest: Sequence[int], told: set[int], world: int | None) -> str:
     """Of a long list that is all who are left, so much; else empty."""
     if len(format_ranks(rest)) <= LISTED or {*rest, *told} != {*range(world or 0)}:
         return ""

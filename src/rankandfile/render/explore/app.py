@@ -74,7 +74,7 @@ class Explorer(App[None]):
         """The stack pane shows where the rank's host stood, not where the call was made."""
 
     def compose(self) -> ComposeResult:
-        yield Static(panes.verdict(self.contents.diagnosis), id="verdict")
+        yield Static(panes.verdict(self.contents.diagnosis, self.size.width), id="verdict")
         with Horizontal(id="panes"):
             yield DataTable(id="ranks", cursor_type="row", zebra_stripes=True)
             yield DataTable(id="calls", cursor_type="row", zebra_stripes=True)

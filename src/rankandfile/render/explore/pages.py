@@ -28,6 +28,9 @@ v                the verdict in full
 q                leave
 """
 
+#: As wide as the page is: so many columns at most, else this share of the window, less its border and what scrolls it.
+_WIDEST, _SHARE, _EDGES = 104, 0.96, 6
+
 
 class Words(ModalScreen[None]):
     """A page over the others; any of its keys closes it."""
@@ -46,5 +49,8 @@ class Words(ModalScreen[None]):
             if self._subject is None:
                 yield Static(Text(HELP))
             else:
-                yield Static(card(self._subject.diagnosis, width=100, height=200, verbose=True))
+                width = min(_WIDEST, int(self.app.size.width * _SHARE)) - _EDGES
+                yield Static(
+                    card(self._subject.diagnosis, width=width, verbose=True, asked=self._subject.asked)
+                )
         yield Footer()

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from textwrap import shorten
 
 from rich.text import Text
 
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.render.headline import headline, sure
+from rankandfile.render.headline import place as place_to_look
 from rankandfile.render.words import plain
 
 from .rows import NEVER_MADE, CallRow, RankRow
 
-_MOST_OF_SENTENCE = 600
+#: Words are not broken: a line of the sentence is so much shorter than the window.
+_SENTENCE_LINES, _WORD = 4, 12
 _PATH_PARTS = 2
 _INSTALLED = re.compile(r"[/\\](?:(?:site|dist)-packages|python3\.\d+)[/\\]|^<")
 _DONE = ("completed", "ended", NEVER_MADE)
 
 
-def verdict(diagnosis: Diagnosis) -> Text:
+def verdict(diagnosis: Diagnosis, width: int) -> Text:
+    """The answer and its place, and as much of the sentence as fits below them; `v` has all of it."""
     if not diagnosis.verdicts:
         return Text("no verdict")
     best = diagnosis.verdicts[0]
-    sentence = plain(best.sentence)[:_MOST_OF_SENTENCE]
-    said = headline(best, diagnosis.job.world_size)
-    return Text.assemble((said, "bold"), f"  {sure(best)}  ", sentence)
+    said, where = headline(best, diagnosis.job.world_size), place_to_look(best)
+    sentence = shorten(plain(best.sentence), _SENTENCE_LINES * max(20, width - _WORD), placeholder=" …")
+    return Text.assemble((said, "bold"), f"  {where}" if where else "", f"  {sure(best)}\n", sentence)
 
 
 def state(call: CallRow) -> str:

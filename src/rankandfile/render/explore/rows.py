@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rankandfile.model.case import Case
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.ranks import parse_ranks
+from rankandfile.render.card.asked import Asked
 from rankandfile.render.flat import flat_calls, stack_texts
 from rankandfile.render.timeline import diverged_calls
 from rankandfile.render.words import plain
@@ -68,6 +69,8 @@ class ExplorerRows(Struct, frozen=True):
     diagnosis: Diagnosis
     read_source: ReadSource
     stands: dict[int, Standing] = field(default_factory=dict)
+    asked: Asked = Asked()
+    """How it was asked for: what goes on from there is typed so."""
 
     def ranks(self) -> tuple[list[RankRow], int]:
         """Culprits first, then in order; and how many are left out."""

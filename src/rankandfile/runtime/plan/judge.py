@@ -99,7 +99,10 @@ def _odd(posts: Mapping[int, Post], groups: list[list[int]]) -> tuple[int, ...]:
 def _conclusion(posts: Mapping[int, Post], odd: tuple[int, ...]) -> str:
     if not odd:
         last = max((post.at for post in posts.values()), default=0.0)
-        return f"Parted at {_clock(last)}; nothing that the ranks did before tells who is right: compare the paths."
+        return (
+            f"They went different ways at {_clock(last)}; nothing that the ranks did before tells who is right: "
+            "compare the paths."
+        )
     when = min(posts[rank].at for rank in odd)
     left = f"{_ranks(odd)} left the plan{f' at {_clock(when)}' if when else ''}"
     if all(posts[rank].novelty == Novelty.NEW.value for rank in odd):

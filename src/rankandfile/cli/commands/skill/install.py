@@ -9,6 +9,7 @@ from typer import Option
 
 from rankandfile.cli.console import err, out
 from rankandfile.cli.errors import UserError
+from rankandfile.cli.names import agent_names
 
 ORDER = 10
 EXAMPLES = (
@@ -24,6 +25,7 @@ def install(
         Option(
             "--for",
             metavar="AGENT|DIR",
+            autocompletion=agent_names,
             help="claude, codex, cursor, vscode, or another folder of skills. Cursor and VS Code read claude's too.",
         ),
     ] = "claude",

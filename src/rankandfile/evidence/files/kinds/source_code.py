@@ -1,4 +1,4 @@
-"""A program's source: what it says is no log, whatever words of failure stand in it."""
+"""A program's source, or a picture as text: what it says is no log, whatever words of failure stand in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rankandfile.evidence.files.kind import FileKind, Sign
 
 _SUFFIXES = (
     *(".c", ".cc", ".cpp", ".cu", ".cuh", ".css", ".go", ".h", ".hpp", ".html", ".ipynb", ".java"),
-    *(".js", ".py", ".pyi", ".pyx", ".rs", ".ts"),
+    *(".js", ".py", ".pyi", ".pyx", ".rs", ".svg", ".ts"),
 )
 
 KIND = FileKind("source_code", (Sign(390, lambda head: head.name.lower().endswith(_SUFFIXES)),))

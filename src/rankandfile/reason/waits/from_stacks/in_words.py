@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
+from rankandfile.model.causes import RECEIVES_FROM, SENDS_TO
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .places import Cohort
@@ -11,6 +13,14 @@ from .where_all_stand import WhereAllStand
 
 #: More places than this are not listed.
 MOST_PLACES = 6
+#: So many that do the same, each with a rank of its own, are told of together.
+_ROW = 3
+_TRANSFER = re.compile(rf"(?P<verb>{RECEIVES_FROM}|{SENDS_TO}) (?P<peer>\d+),? (?P<rest>.+)")
+#: How what one of them does goes on, and what several do.
+_OF_SEVERAL = {
+    "before it sends": "before they send",
+    "before it receives": "before they receive",
+}
 
 
 def ranks_of(places: Iterable[Cohort]) -> tuple[int, ...]:
@@ -40,11 +50,32 @@ def places_words(places: Iterable[Cohort]) -> str:
 
 
 def doing_words(doing: dict[int, str]) -> str:
-    """What each rank does, told once for those that do the same."""
+    """What each rank does, told once for those that do the same, each with a rank of its own or all with one."""
     alike: dict[str, list[int]] = {}
     for rank, words in doing.items():
-        alike.setdefault(words, []).append(rank)
-    return upper("; ".join(f"{ranks_words(ranks)}: {words}" for words, ranks in alike.items()))
+        alike.setdefault(_with_anybody(words), []).append(rank)
+    told: dict[str, list[int]] = {}
+    for same, ranks in alike.items():
+        for rank in ranks:
+            told.setdefault(same if len(ranks) >= _ROW else doing[rank], []).append(rank)
+    return upper("; ".join(f"{ranks_words(ranks)}: {_together(ranks, doing)}" for ranks in told.values()))
+
+
+def _with_anybody(words: str) -> str:
+    """The same for those that do the same with other ranks."""
+    found = _TRANSFER.fullmatch(words)
+    return f"{found['verb']} {found['rest']}" if found and found["rest"] in _OF_SEVERAL else words
+
+
+def _together(ranks: Sequence[int], doing: dict[int, str]) -> str:
+    """``send to ranks 2, 4 and 0 before they receive``: the other ranks in the order of these."""
+    if len({doing[rank] for rank in ranks}) == 1:
+        return doing[ranks[0]]
+    found = [one for rank in ranks if (one := _TRANSFER.fullmatch(doing[rank]))]
+    *most, last = [one["peer"] for one in found]
+    verb_, _, how = found[0]["verb"].partition(" ")
+    rest = _OF_SEVERAL[found[0]["rest"]]
+    return f"{verb_.removesuffix('s')} {how}s {', '.join(most)} and {last} {rest}"
 
 
 def waiting_words(of: WhereAllStand, ranks: Iterable[int], whom: str) -> str:
