@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 from msgspec.structs import replace
-from support.reason.building import WORLD, Call, Job, Step, case_of, loop
+from support.reason.building import WORLD, Call, Job, Step, case_of
 from support.reason.witnesses import C10D, Frame, Witnesses, best, blamed
 
 REDUCE = 214
-MEAN, STOP = (Call(WORLD, "all_reduce", 64, f"train.py:{line}") for line in (10, 20))
+MEAN, STOP, SAVE, TELL = (Call(WORLD, "all_reduce", 64, f"train.py:{line}") for line in (10, 20, 40, 50))
+ROUND = (MEAN, STOP, SAVE, TELL)
 
 
 def lost_in(
@@ -22,13 +25,16 @@ def lost_in(
     backend: str = "gloo",
     number: bool = True,
     before: str = "all_reduce",
+    a_round: Sequence[Step] = (),
 ) -> Witnesses:
     """A framework makes all calls from one line, on its way from line 10 or 20; the others end in the first of these,
     and the last rank, whose dump is lost, says that it waits in a call of that number. `way`: its own frames of that
     way; `of_others`: where the others stand; `by_two`: one of them made the first call on the way of the other;
-    `number`: the last rank's log tells of which call it waits for; `before`: what the call before that one was."""
-    stop = STOP._replace(op=before)
-    programs: dict[int, list[Step]] = {r: [*loop([MEAN, STOP], 3), MEAN, stop, *ends] for r in range(ranks)}
+    `number`: the last rank's log tells of which call it waits for; `before`: what the call before that one was;
+    `a_round`: what the eight calls before are made of."""
+    rounds = [*(a_round or ROUND)] * (8 // len(a_round or ROUND))
+    rounds[-1] = rounds[-1]._replace(op=before)  # type: ignore[union-attr, call-arg]
+    programs: dict[int, list[Step]] = {r: [*rounds, *ends] for r in range(ranks)}
     if by_two:
         programs[0][0] = STOP
     job = Job({WORLD: [*range(ranks)]}, programs, backend=backend, stalled=frozenset({(WORLD, 9)}))
@@ -58,6 +64,12 @@ def test_who_came_to_it_by_the_way_of_the_next_call_has_left_one_out() -> None:
     verdict = best(lost_in(20, [MEAN]))
     assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("skipped_collective", "supported", [3])
     assert "by its stack, rank 3 comes by step, train.py:20: that is another call" in verdict.sentence
+
+
+def test_where_all_came_by_its_way_right_before_it_may_have_gone_there_once_more() -> None:
+    verdict = best(lost_in(20, [MEAN], a_round=(MEAN, STOP)))
+    assert (verdict.cause, verdict.confidence, blamed(verdict)) == ("different_collective", "supported", [3])
+    assert [one.cause for one in verdict.alternatives] == ["extra_collective"]
 
 
 def test_who_came_to_it_by_the_same_way_is_in_it() -> None:

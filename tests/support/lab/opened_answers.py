@@ -43,6 +43,10 @@ OF_A_SET = [f"practice-36d/case-03: {question}" for question in ("file", "line",
 #: The tensor that is handed over was told, of calls whose order is wrong, or of one that was left out.
 HANDED_OVER = [f"round-6b/late-buckets: {question}" for question in ("file", "line", "condition")]
 LEFT_OUT = "practice-21a/case-01: file"
+#: A file that is read for seven seconds, in three looks: what is read may come to its end.
+MAY_BE_READ = "practice-39b/case-02: culprits"
+#: The right file, by a test that decided nothing: what a rank writes in every round was told as what it alone came to.
+NO_ARM_OF_ITS_OWN = "practice-40a/case-06: file"
 #: By the code it is a round ahead, as it was first said by its records: of which call, its dump without frames told.
 A_ROUND_AHEAD = "practice-40b/case-01: call"
 #: An innocent rank was suspected, by stacks alone: it and the others are in calls that have other numbers.
@@ -51,6 +55,8 @@ LOST = {
     # Of 24d's case-07 a test on what a rank is was told, on a way that only an exception could have taken.
     "stacks, logs and sources": [
         LEFT_OUT,
+        MAY_BE_READ,
+        NO_ARM_OF_ITS_OWN,
         MAY_BE_A_PAUSE,
         *OF_A_SET,
         *OF_OTHER_NUMBERS,
@@ -63,6 +69,7 @@ LOST = {
     # Two of four ranks went one way: who of them was wrong, no earlier round tells.
     "all evidence and sources": [
         *HANDED_OVER,
+        NO_ARM_OF_ITS_OWN,
         A_ROUND_AHEAD,
         "round-1/b10-vision-towers: culprits",
         EARLIER,

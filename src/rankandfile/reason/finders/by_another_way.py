@@ -47,6 +47,8 @@ class _Apart(NamedTuple):
     others: tuple[int, ...]
     next_one: bool
     """Whenever the others had come by their way, they came by that of these next."""
+    came_so_before: bool
+    """They came to the call before this one by the way of these."""
     here: Frame
     """Of the others' way, the innermost that is not of both."""
     there: Frame
@@ -76,7 +78,8 @@ def by_another_way(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         else ""
     )
     return Finding(
-        cause="skipped_collective" if apart.next_one else "different_collective",
+        # Where all came by its way right before as well, it may have gone there once more.
+        cause="skipped_collective" if apart.next_one and not apart.came_so_before else "different_collective",
         confidence="supported" if len(apart.others) > len(apart.ranks) else "hypothesis",
         sentence=told(
             waiting(in_calls(facts, call)),
@@ -141,7 +144,8 @@ def _apart(facts: Facts, call: Pending) -> _Apart | None:
         return None
     turns = [_then(ways, here) for ways in made]
     next_one = all(turn and {way[:-1] for way in turn} == {there[:-1]} for turn in turns)
-    return _Apart(lost, others, next_one, *parted)
+    before = all(len(ways) > 1 and ways[-2][:-1] == there[:-1] for ways in made)
+    return _Apart(lost, others, next_one, before, *parted)
 
 
 def _needed_all_before(facts: Facts, call: Pending, others: Sequence[int]) -> bool:
