@@ -42,6 +42,8 @@ def test_a_branch_that_needs_what_its_test_found_is_taken_where_all_can(test: st
     "use",
     [
         *("torch.cat(rows)", "torch.stack(rows).sum()", "rows[0]", "max(rows)"),
+        # An empty list has no integers: what follows looks rows up by them.
+        "self.embed(torch.tensor(rows))",
         *("torch.stack(list(rows.values()))", "torch.cat([row.float() for row in rows])", "max(*rows)"),
     ],
 )

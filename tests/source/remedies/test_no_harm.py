@@ -37,6 +37,35 @@ def test_senders_and_receivers_take_no_one_order() -> None:
     )
 
 
+NOTICE = """class Notice:
+    def while_welcome(self, items):
+        for item in items:
+            if self.given:
+                return
+            yield item
+
+
+def train(notice, batches):
+    for epoch in range(3):
+        for batch in notice.while_welcome(batches):  # rounds
+            dist.all_reduce(batch)
+        {behind}
+        dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(
+    ("behind", "again"), [("if notice.given: break", True), ("notice.told(epoch)", False)]
+)
+def test_a_loop_is_not_cut_where_what_ended_it_is_asked_again_behind_it(behind: str, again: bool) -> None:
+    """All would leave the loop together, and then go different ways upon the same notice."""
+    files = train(NOTICE.format(behind=behind))
+    if again:
+        assert "ends upon `given`" in refused(files, "# rounds")
+    else:
+        assert any("uneven" in line for line in changed(files, "# rounds"))
+
+
 def test_collectives_of_two_groups_do() -> None:
     files = train(HALO.format(one="dist.broadcast", other="dist.reduce"))
     assert changed(files, "# odd", cause="order_inversion", kind="cycle")

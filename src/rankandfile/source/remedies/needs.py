@@ -22,6 +22,8 @@ _OF_SOME = {
     *("cat", "stack", "concat", "concatenate", "vstack", "hstack", "max", "min", "next", "mean", "fmean"),
     *("reduce", "choice", "block_diag", "pad_sequence", "median"),
 }
+#: What takes the kind of its values from them: of none, it has one that the others' code may not take.
+_OF_THEIR_KIND = {"tensor", "as_tensor"}
 _AS_MANY = {"list", "tuple", "sorted", "reversed", "iter", "enumerate", "set", "zip"}
 _HARMLESS = {
     *(
@@ -168,6 +170,8 @@ def _is_use(need: Need, part: ast.AST, own: Callable[[ast.expr], bool]) -> bool:
                 return given
             if of is not None and same(of):
                 return name in _TAKES or (name not in _HARMLESS and own(of))
+            if name in _OF_THEIR_KIND and not any(k.arg == "dtype" for k in part.keywords):
+                return any(same(a) for a in args)
             made = any(same(_items_of(a)) for a in args)
             return name in _OF_SOME and (given or made) and not _does_without(part, name)
     return False

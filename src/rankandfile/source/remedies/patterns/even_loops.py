@@ -10,6 +10,7 @@ from rankandfile.source.dependence.syntax import OF_DICTS, PARTS, argument, is_r
 from rankandfile.source.effects.loud import Runs, effects_of
 from rankandfile.source.lines.of_two_cohorts.filled_collection import parts_of_a_model
 from rankandfile.source.remedies.each_its_own import own_sync, without_sync
+from rankandfile.source.remedies.ends_of_loops.asked_again import asked_again
 from rankandfile.source.remedies.ends_of_loops.tried_again import tried_again
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
@@ -60,6 +61,13 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
             "even_loops",
             f"an exception can end the loop over {quoted(place.module, items)}, and {again[0]}:{again[1]} catches it "
             "and goes on: the ranks must agree there on whether to begin again.",
+        )
+    if isinstance(node, ast.For) and (flag := asked_again(place, node)) is not None:
+        return Refusal(
+            "even_loops",
+            f"{quoted(place.module, items)} ends upon `{flag.attr}`, and so does what line {flag.lineno} asks behind "
+            "the loop: with one number of rounds the ranks would go different ways there. Let them agree on it where "
+            "it is set.",
         )
     body: list[ast.AST] = [*node.body] if isinstance(node, ast.For) else [place.module.parents[node]]
     if isinstance(node, ast.comprehension) and not place.problem.sites and not place.events(body):
