@@ -38,6 +38,8 @@ from rankandfile.reason.waits.patience import Patience, patience
 from rankandfile.reason.waits.seen_elsewhere import further_on, seen_before
 from rankandfile.reason.words import ranks_words, upper, verb
 
+#: Where more left nothing, it is not one that went another way.
+_MOST = 64
 _Way = tuple[Frame, ...]
 """Outermost first."""
 
@@ -117,14 +119,17 @@ def _words(frame: Frame) -> str:
 
 
 def _apart(facts: Facts, call: Pending) -> _Apart | None:
-    lost = tuple(rank for rank in (*call.waiting, *call.unknown) if rank in absent_ranks(facts))
-    others = tuple(rank for rank in call.waiting if rank not in lost)
+    absent = {*absent_ranks(facts)}
+    lost = tuple(rank for rank in (*call.waiting, *call.unknown) if rank in absent)
+    others = tuple(rank for rank in call.waiting if rank not in absent)
+    if not 0 < len(lost) <= _MOST:
+        return None
     if {*call.unknown} - {*lost} or (call.unknown and not _needed_all_before(facts, call, others)):
         return None
     stands = [facts.hosts.get(rank) for rank in lost]
     row = pending_row(facts, call)
     ops = {lookup.op_of(facts, row)} if row is not None else {}
-    if not all_by_gloo(facts.case) or not lost or not others:
+    if not all_by_gloo(facts.case) or not others:
         return None
     if any(_is_past(facts, call, rank) for rank in call.waiting):
         return None
