@@ -65,7 +65,7 @@ def make(place: PlaceToMend, plain: bool) -> Draft | Refusal | None:
     if isinstance(node, ast.For) and (flag := asked_again(place, node)) is not None:
         return Refusal(
             "even_loops",
-            f"{quoted(place.module, items)} ends upon `{flag.attr}`, and so does what line {flag.lineno} asks behind "
+            f"{quoted(place.module, items)} ends upon `{flag.attr}`, and so does what line {flag.lineno} asks after "
             "the loop: with one number of rounds the ranks would go different ways there. Let them agree on it where "
             "it is set.",
         )
