@@ -145,7 +145,8 @@ def test_who_alone_asked_its_framework_for_more_is_named(
     reason = Reason(level="varying" if source else "unknown", source=source)
     found = FoundLine(place, 31, "if jumped:", reason, divergence, kind="flag", singled=alone)
     verdict = Verdict(hang=True, cause="undetermined", family="unknown", confidence="hypothesis", sentence="")
-    by_code = who_asked_for_it(verdict, found, divergence)
+    nothing_before: Any = SimpleNamespace(calls=lambda rank: [])
+    by_code = who_asked_for_it(verdict, found, divergence, nothing_before)
     assert (by_code.ranks if by_code else ()) == named
 
 

@@ -6,6 +6,7 @@ import pytest
 from support.source.toy_runs import tree
 
 from rankandfile.source.lines.of_stages.untold_transfers import untold_transfers
+from rankandfile.source.program.modules import Program
 
 PROGRAM = """
 import torch.distributed as dist
@@ -35,4 +36,4 @@ def test_sends_in_other_groups_and_sends_that_are_let_go_of_are_untold(
     sends: str, receives: str, groups: bool, untold: bool
 ) -> None:
     source = tree({"ring.py": PROGRAM.format(sends=sends, receives=receives)})
-    assert untold_transfers(source, groups) is untold
+    assert untold_transfers(Program(source), groups) is untold

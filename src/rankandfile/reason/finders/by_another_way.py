@@ -122,15 +122,13 @@ def _apart(facts: Facts, call: Pending) -> _Apart | None:
     absent = {*absent_ranks(facts)}
     lost = tuple(rank for rank in (*call.waiting, *call.unknown) if rank in absent)
     others = tuple(rank for rank in call.waiting if rank not in absent)
-    if not 0 < len(lost) <= _MOST:
+    if not 0 < len(lost) <= _MOST or not others or not all_by_gloo(facts.case):
         return None
     if {*call.unknown} - {*lost} or (call.unknown and not _needed_all_before(facts, call, others)):
         return None
     stands = [facts.hosts.get(rank) for rank in lost]
     row = pending_row(facts, call)
     ops = {lookup.op_of(facts, row)} if row is not None else {}
-    if not all_by_gloo(facts.case) or not others:
-        return None
     if any(_is_past(facts, call, rank) for rank in call.waiting):
         return None
     if any(s is None or not _stays(facts, call, s) or kind_of(s) not in ops for s in stands):

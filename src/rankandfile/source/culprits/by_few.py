@@ -170,7 +170,7 @@ def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDive
 
 
 def who_asked_for_it(
-    verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths | None = None
+    verdict: Verdict, found: FoundLine, divergence: CodeDivergence, paths: CallPaths
 ) -> NamedByCode | None:
     """Upon what is its own, or what nothing shows to be the same everywhere, a side asked its framework for what the
     other did not ask for, and no fewer did not: what a framework does unasked, all its ranks do. Where nothing shows
@@ -182,7 +182,7 @@ def who_asked_for_it(
         return None
     if len(others) != 1 or len(found.singled) > len(others[0].members) or suspects - {*found.singled}:
         return None
-    if unshown and paths is not None and len(found.singled) == len(others[0].members):
+    if unshown and len(found.singled) == len(others[0].members):
         side = divergence.other_than(others[0])
         if side.path and any(made.path == side.path for made in paths.calls(others[0].rank)):
             return None

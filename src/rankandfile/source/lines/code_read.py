@@ -68,7 +68,7 @@ def code_read(search: Search) -> CodeRead:
         own_types=frozenset(own_types),
         groups=laid_out(search, replace(search.job, world=search.ranks)) if _unlisted(case) else {},
         between=calls_between(search) if last.height < case.calls["rank"].n_unique() else {},
-        untold_transfers=by_gloo and untold_transfers(search.tree, groups),
+        untold_transfers=by_gloo and untold_transfers(search.program, groups),
         peers=peers_by_code(search),
     )
 

@@ -91,9 +91,10 @@ def _find(view: View) -> Iterable[Found]:
 
 def _losses(view: View) -> Iterator[Found]:
     """What a framework is given for a loss, and goes backward from."""
-    for function in (f for f in view.asked if f.name in LOSSES and f.owner is not None):
-        bases = external_bases(Class(function.module, function.owner)) if function.owner is not None else ()
-        if not any(map(is_of_framework, bases)):
+    for function in (f for f in view.asked if f.name in LOSSES):
+        if function.owner is None or not any(
+            map(is_of_framework, external_bases(Class(function.module, function.owner)))
+        ):
             continue
         for one in given_up(function):
             reason = why(view.program, function, one.test)

@@ -7,8 +7,6 @@ victim there, and the one who is out of line is among those that wait in it; of 
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from rankandfile.model.diagnosis import Location, Missing
 from rankandfile.model.sentence import told
 from rankandfile.reason.calls.requests import of_report
@@ -39,19 +37,24 @@ def waits_elsewhere(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call: 
     if wait_end.kind != "absent" or not logged.groups[call.group].whole:
         return ()
     stands = {rank: facts.hosts[rank] for rank in wait_end.ranks if rank in facts.hosts}
-    inside = {
-        (stand.location.file, stand.location.function)
-        for stand in stands.values()
-        if stand.waits == "ranks" and stand.activity in ("collective", "p2p") and not stand.moving
-    }
-    return tuple(rank for rank, stand in stands.items() if _is_beside(stand, inside))
+    inside = {_function_of(stand) for stand in stands.values() if _waits(stand)}
+    return tuple(
+        rank
+        for rank, stand in stands.items()
+        if _waits(stand) or (_shows_no_frame(stand) and _function_of(stand) in inside)
+    )
 
 
-def _is_beside(stand: Stand, inside: Collection[tuple[str, str | None]]) -> bool:
-    waits = stand.waits == "ranks" and stand.activity in ("collective", "p2p")
-    unseen = stand.activity == "user_code" and not stand.running
-    at = (stand.location.file, stand.location.function)
-    return (waits or (unseen and at in inside)) and not stand.moving
+def _waits(stand: Stand) -> bool:
+    return stand.waits == "ranks" and stand.activity in ("collective", "p2p") and not stand.moving
+
+
+def _shows_no_frame(stand: Stand) -> bool:
+    return stand.activity == "user_code" and not (stand.running or stand.moving)
+
+
+def _function_of(stand: Stand) -> tuple[str, str | None]:
+    return stand.location.file, stand.location.function
 
 
 def _where_they_part(facts: Facts, there: tuple[int, ...]) -> Location | None:

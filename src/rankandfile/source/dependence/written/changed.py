@@ -10,29 +10,9 @@ from rankandfile.source.program.scopes import binding_scope, own_nodes
 
 ADDS = {
     *("append", "add", "extend", "update", "insert", "setdefault", "appendleft", "put"),
-    *(
-        "add_",
-        "mul_",
-        "sub_",
-        "div_",
-        "pow_",
-        "lerp_",
-        "addcmul_",
-        "addcdiv_",
-        "addmm_",
-        "addmv_",
-        "addr_",
-        "baddbmm_",
-    ),
-    *(
-        "scatter_",
-        "scatter_add_",
-        "scatter_reduce_",
-        "index_add_",
-        "index_copy_",
-        "index_fill_",
-        "index_put_",
-    ),
+    *("add_", "mul_", "sub_", "div_", "pow_", "lerp_", "addcmul_", "addcdiv_"),
+    *("addmm_", "addmv_", "addr_", "baddbmm_", "scatter_", "scatter_add_", "scatter_reduce_"),
+    *("index_add_", "index_copy_", "index_fill_", "index_put_"),
     *("index_reduce_", "masked_fill_", "masked_scatter_", "put_", "clamp_", "clamp_min_", "clamp_max_"),
     *("logical_and_", "logical_or_", "logical_xor_", "bitwise_and_", "bitwise_or_", "bitwise_xor_"),
 }

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from rankandfile.source.dependence.syntax import dotted
+from rankandfile.source.flow.graph import called_name
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes, returned_values
@@ -22,11 +23,11 @@ def of_the_loss(function: Function) -> frozenset[ast.AST]:
     nodes = [*own_nodes(function)]
     queue: list[ast.expr] = [*returned_values(function)]
     for node in nodes:
-        if isinstance(node, ast.Call) and _called(node) == "backward":
+        if isinstance(node, ast.Call) and called_name(node) == "backward":
             queue += [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
     set_to = [one for node in nodes for one in _set(node)]
     found: set[ast.AST] = {
-        node for node in nodes if isinstance(node, ast.Call) and _called(node) in _SWITCHES
+        node for node in nodes if isinstance(node, ast.Call) and called_name(node) in _SWITCHES
     }
     names: set[str] = set()
     while queue:
@@ -61,7 +62,3 @@ def _names(target: ast.expr) -> Iterator[str]:
         name = dotted(part) if isinstance(part, (ast.Name, ast.Attribute)) else None
         if name is not None and name != "self":
             yield name
-
-
-def _called(call: ast.Call) -> str:
-    return getattr(call.func, "attr", "") or getattr(call.func, "id", "")

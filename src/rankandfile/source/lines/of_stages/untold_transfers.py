@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.program.modules import Program
 
 _SENDS = re.compile(r"\b(isend|irecv|P2POp|(?:send|recv)(?:_object_list)?)\s*\(")
 #: What ranks send each other by other means: a wait for it looks like one for a request.
@@ -19,23 +19,24 @@ _GROUP_AT = {
 }
 
 
-def untold_transfers(tree: SourceTree, makes_groups: bool) -> bool:
+def untold_transfers(program: Program, makes_groups: bool) -> bool:
     """It makes transfers in groups beside that of all ranks, or by other means than a group's; or lets go of a send at
     once: gloo drops such a message where the other side is not there yet, and counts it all the same."""
-    for path in tree.paths():
-        text = tree.read(path) or ""
+    for path in program.files.paths():
+        text = program.files.read(path) or ""
         if _OTHERWISE.search(text):
             return True
         if not _SENDS.search(text):
             continue
-        try:
-            nodes = [*ast.walk(ast.parse(text))]
-        except (SyntaxError, ValueError, RecursionError):
+        module = program.module(path)
+        if module is None:
             return True
-        calls = [node for node in nodes if isinstance(node, ast.Call) and called_name(node) in _GROUP_AT]
+        calls = [
+            node for node in module.nodes if isinstance(node, ast.Call) and called_name(node) in _GROUP_AT
+        ]
         if makes_groups and any(_group(call) for call in calls):
             return True
-        if _lets_go(nodes):
+        if _lets_go(module.nodes):
             return True
     return False
 

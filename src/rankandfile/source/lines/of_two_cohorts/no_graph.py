@@ -90,9 +90,9 @@ def _in_backward(search: Search, path: CallPath) -> bool:
 def _make_the_loss(search: Search, path: CallPath) -> list[tuple[int, Function]]:
     """The functions of the program that a framework asks for the loss, or the one that goes backward from it, and what
     they call; how far each is from there."""
-    known = [
-        place.function for place in map(search.places.find, path[-1:]) if place is not None and place.known
-    ]
+    place = search.places.find(path[-1])
+    if place is not None and place.known:
+        return _reached(search, [place.function], in_loss=True)
     asked = (
         function
         for module in search.objects.index.modules
@@ -100,18 +100,32 @@ def _make_the_loss(search: Search, path: CallPath) -> list[tuple[int, Function]]
         if function.name in LOSSES and function.owner is not None
         if external_bases(Class(module, function.owner))
     )
-    return _below(search, known or list(asked))
+    return _reached(search, asked, in_loss=True)
 
 
-def _below(search: Search, functions: list[Function]) -> list[tuple[int, Function]]:
+def _reached(
+    search: Search,
+    start: Iterable[Function],
+    *,
+    upward: bool = False,
+    apart_from: ast.ClassDef | None = None,
+    in_loss: bool = False,
+) -> list[tuple[int, Function]]:
+    """These functions and those that they call, with how far each is from there; with `upward`, also who calls them,
+    and what those call. `in_loss`: only what may become part of what a function gives back leads on."""
     found: dict[Function, int] = {}
-    queue = [(function, 0) for function in functions]
+    queue = [(function, 0, upward) for function in start]
     while queue and len(found) < _MOST_FUNCTIONS:
-        function, distance = queue.pop(0)
-        if function not in found and distance <= _FURTHEST:
-            found[function] = distance
-            carried = of_the_loss(function)
-            queue.extend((each, distance + 1) for each in _callees(search, function, carried))
+        function, distance, up = queue.pop(0)
+        own = apart_from is not None and function.owner is apart_from
+        if function in found or distance > _FURTHEST or own:
+            continue
+        found[function] = distance
+        carried = of_the_loss(function) if in_loss else None
+        queue.extend((each, distance + 1, False) for each in _callees(search, function, carried))
+        if up:
+            callers = (site.function for site, _ in search.objects.callers(function))
+            queue.extend((each, distance + 1, True) for each in callers)
     return [(distance, function) for function, distance in found.items()]
 
 
@@ -197,20 +211,8 @@ def _passed(search: Search, side: Side) -> dict[Function, set[int]]:
 def _around(search: Search, runs: Function) -> Iterable[tuple[int, Function]]:
     """Functions that hand on what the graph goes through, and how far they are from it: those that make the node of
     the graph, what these call beside it, and who calls them."""
-    own = runs.owner
-    makers = list(dict.fromkeys(_makers(search, runs)))
-    found: dict[Function, int] = {}
-    queue = [(function, 0, True) for function in makers]
-    while queue and len(found) < _MOST_FUNCTIONS:
-        function, distance, upward = queue.pop(0)
-        if function in found or distance > _FURTHEST or (own is not None and function.owner is own):
-            continue
-        found[function] = distance
-        queue.extend((each, distance + 1, False) for each in _callees(search, function))
-        if upward:
-            callers = (site.function for site, _ in search.objects.callers(function))
-            queue.extend((each, distance + 1, True) for each in callers)
-    return [(distance, function) for function, distance in found.items()]
+    makers = dict.fromkeys(_makers(search, runs))
+    return _reached(search, makers, upward=True, apart_from=runs.owner)
 
 
 def _makers(search: Search, runs: Function) -> Iterator[Function]:
@@ -231,9 +233,8 @@ def _makers(search: Search, runs: Function) -> Iterator[Function]:
                 yield from (s.function for s in sites if resolve(s.function, s.call.func) is None)
 
 
-def _callees(
-    search: Search, function: Function, among: Collection[ast.AST] | None = None
-) -> Iterator[Function]:
+def _callees(search: Search, function: Function, among: Collection[ast.AST] | None) -> Iterator[Function]:
+    """`among`: None for all of its calls."""
     for node in own_nodes(function):
         if not isinstance(node, ast.Call) or (among is not None and node not in among):
             continue
