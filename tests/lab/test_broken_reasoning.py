@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,7 +41,6 @@ from rankandfile.reason.divergence import find, in_groups
 from rankandfile.reason.ranks import standings
 from rankandfile.reason.waits import in_words
 from rankandfile.render import headline
-from rankandfile.render.card import brief as card_brief
 from rankandfile.render.card import card
 from rankandfile.source import findings as source_findings
 from rankandfile.source.dependence import reason as why
@@ -48,6 +48,9 @@ from rankandfile.source.lines import sentence as in_code
 from rankandfile.source.lines.found_line import FoundLine
 
 pytestmark = pytest.mark.lab
+
+card_head = import_module("rankandfile.render.card.head")
+"""The card calls its first lines as its module is called: imported by name it is a function."""
 
 #: Real ones with their sources: of this folder, and of a round of programs that was opened.
 RECORDED = ("early-stop", "tp-dp-cascade")
@@ -328,7 +331,7 @@ WAYS |= {
     "headline: an end": (headline, "_did", _told(lambda _: "killed")),
     "headline: skipped": (headline, "_did", _told(lambda did: _SKIPPED if "not make" in did else did)),
     "headline: elsewhere": (headline, "place_text", _words(_NUMBER, lambda m: str(int(m[0]) + 300))),
-    "size of the job": (card_brief, "job_size", _words(r"\d+(?= calls?$)", _raised)),
+    "size of the job": (card_head, "job_size", _words(r"\d+(?= calls?$)", _raised)),
 }  # fmt: skip
 
 
