@@ -97,12 +97,48 @@ def named(verdict: Verdict) -> tuple[list[int], list[int]]:
     return [one.rank for one in verdict.culprits], [one.rank for one in verdict.suspects]
 
 
-def test_the_odd_one_out_of_equals_is_suspected_where_groups_are_not_known(tmp_path: Path) -> None:
-    verdict = best(diagnose(dumped(tmp_path, {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_SUM})))
-    assert verdict.hang
-    assert named(verdict) == ([], [2])
+@pytest.mark.parametrize("apart_s", [1, 10])
+def test_the_odd_one_out_of_equals_is_named_where_nothing_tells_of_groups(
+    tmp_path: Path, apart_s: int
+) -> None:
+    """Of looks that are a second apart, too: in different calls, with nobody at work, no wait can end."""
+    stacks = {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_SUM}
+    verdict = best(diagnose(dumped(tmp_path, stacks, apart_s=apart_s)))
+    assert (verdict.hang, verdict.confidence, named(verdict)) == (True, "supported", ([2], []))
+    assert "if the job hung" not in verdict.sentence
     assert verdict.divergence is not None
     assert [cohort.ranks for cohort in verdict.divergence.cohorts] == ["0,1,3", "2"]
+
+
+@pytest.mark.parametrize(
+    ("stacks", "looks", "suspects"),
+    [
+        # Somebody looked but once: at one rank after the other, and they may have been on their way.
+        ({0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_SUM}, 1, [2]),
+        # Names on the way tell of groups, in one of which it may have been left alone.
+        (
+            {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER.replace("finish (train", "finish (moe/train"), 3: IN_SUM},
+            2,
+            [2],
+        ),
+        # One gives what the others get, and is past that.
+        ({0: IN_SUM, 1: AT_ROOT, 2: AT_ROOT, 3: AT_ROOT}, 2, [0]),
+        # Two of five are no few.
+        ({0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_SUM, 4: IN_BARRIER}, 2, [2, 4]),
+    ],
+)
+def test_the_odd_one_out_is_a_suspect_where_that_may_be_usual(
+    stacks: dict[int, str], looks: int, suspects: list[int], tmp_path: Path
+) -> None:
+    verdict = best(diagnose(dumped(tmp_path, stacks, looks=looks)))
+    assert (verdict.confidence, named(verdict)) == ("hypothesis", ([], suspects))
+
+
+@pytest.mark.parametrize("at_work", [IN_LOCK, COUNTS])
+def test_nobody_is_the_odd_one_out_while_somebody_does_not_wait(tmp_path: Path, at_work: str) -> None:
+    stacks = {0: IN_SUM, 1: IN_SUM, 2: IN_BARRIER, 3: IN_SUM, 4: at_work}
+    verdict = best(diagnose(dumped(tmp_path, stacks, apart_s=1, state="active+gil")))
+    assert 2 not in named(verdict)[0]
 
 
 def test_the_source_says_that_there_is_one_group_and_which_condition_leads_there(tmp_path: Path) -> None:

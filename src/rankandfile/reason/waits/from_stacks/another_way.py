@@ -16,6 +16,7 @@ from rankandfile.reason.words import ranks_words, upper, verb
 
 from .by_dumps import lacks_only
 from .called import divergence_of
+from .few_and_most import most_are_in_one_call
 from .in_words import places_words, ranks_of
 from .kinds import kind_of, known, rooted
 from .make_finding import make_finding
@@ -65,7 +66,10 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     clear = clear or bool(lasts)
     # Most may make a group too many, or one that some of them count as another: they wait among themselves.
     make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in parted.usual)
-    proved = (alike and clear and not make_one) or _are_left_over(of, parted)
+    most = most_are_in_one_call(of, parted)
+    proved = (alike and clear and not make_one) or _are_left_over(of, parted) or most
+    if most and not of.stays:
+        lasts = lasts or of.nobody_gets_on
     sure = bool(lasts or of.stays) and not of.unseen and proved
     receives = any(
         rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)

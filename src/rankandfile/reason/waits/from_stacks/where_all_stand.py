@@ -41,6 +41,8 @@ STILL_NS = 5_000_000_000
 _MAY_WAKE = ("sleep", "user_code", "thread", "subprocess", "checkpoint", "file_io", "network_io", "compile")
 #: So few ranks have nothing to make groups of.
 _FEW = 2
+#: A collective that gets on takes milliseconds, and seldom a part of a second.
+_LONGER_THAN_A_CALL_NS = 250_000_000
 
 
 class WhereAllStand(Struct, frozen=True, dict=True):
@@ -177,6 +179,15 @@ class WhereAllStand(Struct, frozen=True, dict=True):
         # A job at work has ranks that wait in the same place whenever somebody looks: nobody at all may move.
         return bool(self.stands) and all(stand.moving is False for stand in self.stands.values())
 
+    @property
+    def nobody_gets_on(self) -> str:
+        """What shows, of ranks that wait in different calls, that none of these ends: every rank was seen, each several
+        times in one place for longer than a call takes, and all of them wait. Empty if that is not so."""
+        alike = self.alike and self.apart_ns >= _LONGER_THAN_A_CALL_NS and not moved(self.facts)
+        if not alike or self.elsewhere or self.unseen or self.gone:
+            return ""
+        return "each was seen there several times, and nobody is left who does not wait"
+
     @cached_property
     def one_group(self) -> bool:
         """Whether all that they wait in is of the one group of all ranks: then the odd one out is out of line."""
@@ -193,6 +204,19 @@ class WhereAllStand(Struct, frozen=True, dict=True):
         names = (step.at for cohort in self.cohorts for step in cohort.path)
         few = len(self.stands) + len(self.unseen) <= _FEW
         return few and not any(_SEVERAL_GROUPS.search(name) for name in names)
+
+    @cached_property
+    def no_smaller_group_told(self) -> bool:
+        """Whether nothing tells of a group but that of all ranks: neither the source nor a name on the way. Recorded
+        calls and watchdogs' lines know of groups and of numbers, and tell more than a count of heads does."""
+        if self.facts.call_table.calls.height or self.facts.accounts.reports:
+            return False
+        if self.facts.code.makes_groups is not None:
+            return not self.facts.code.makes_groups
+        places = (place for cohort in self.cohorts for place in cohort.places)
+        return not any(
+            _SEVERAL_GROUPS.search(name) for place in places for name in (place.file, place.function)
+        )
 
     @cached_property
     def numbers(self) -> dict[int, int]:
