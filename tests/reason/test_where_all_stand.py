@@ -141,6 +141,29 @@ def test_nobody_is_the_odd_one_out_while_somebody_does_not_wait(tmp_path: Path, 
     assert 2 not in named(verdict)[0]
 
 
+@pytest.mark.parametrize(
+    ("stacks", "apart_s", "proved"),
+    [
+        # In two calls, and nobody is left: neither ends.
+        ({0: IN_SUM, 1: IN_BARRIER}, 1, True),
+        # The same moment, as two tools see it.
+        ({0: IN_SUM, 1: IN_BARRIER}, 0, False),
+        # In one call, which may be about to end.
+        ({0: IN_SUM, 1: IN_SUM}, 1, False),
+        # A setup takes its time.
+        ({0: IN_SUM.replace("all_reduce", "init_process_group"), 1: IN_SUM}, 1, False),
+        # One is at work.
+        ({0: IN_SUM, 1: IN_BARRIER, 2: COUNTS}, 1, False),
+    ],
+)
+def test_where_nobody_is_left_who_does_not_wait_the_job_stands_still(
+    stacks: dict[int, str], apart_s: int, proved: bool, tmp_path: Path
+) -> None:
+    verdict = best(diagnose(dumped(tmp_path, stacks, apart_s=apart_s, state="active+gil")))
+    assert ("nobody is left who does not wait" in verdict.sentence) is proved
+    assert (verdict.hang is True) is proved
+
+
 def test_the_source_says_that_there_is_one_group_and_which_condition_leads_there(tmp_path: Path) -> None:
     src = tmp_path / "src"
     src.mkdir()

@@ -68,8 +68,6 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in parted.usual)
     most = most_are_in_one_call(of, parted)
     proved = (alike and clear and not make_one) or _are_left_over(of, parted) or most
-    if most and not of.stays:
-        lasts = lasts or of.nobody_gets_on
     sure = bool(lasts or of.stays) and not of.unseen and proved
     receives = any(
         rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)

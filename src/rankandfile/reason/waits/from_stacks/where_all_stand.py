@@ -139,6 +139,8 @@ class WhereAllStand(Struct, frozen=True, dict=True):
             return f"{ranks_words(vain)} waited until {verb(vain, 'its', 'their')} time was over"
         if any(stand.activity == "debugger" for stand in self.elsewhere.values()):
             return "whoever is at a debugger's prompt stays there until somebody types"
+        if len(self.cohorts) > 1 and self.nobody_gets_on:
+            return self.nobody_gets_on
         return "that the job hung was said" if self.facts.hung else ""
 
     @property
@@ -181,10 +183,12 @@ class WhereAllStand(Struct, frozen=True, dict=True):
 
     @property
     def nobody_gets_on(self) -> str:
-        """What shows, of ranks that wait in different calls, that none of these ends: every rank was seen, each several
-        times in one place for longer than a call takes, and all of them wait. Empty if that is not so."""
+        """What shows, of ranks that wait in different places, that none of these waits ends: every rank was seen, each
+        several times in one place for longer than a call takes, and all of them wait. Empty if that is not so; in a
+        setup, too, which takes its time."""
         alike = self.alike and self.apart_ns >= _LONGER_THAN_A_CALL_NS and not moved(self.facts)
-        if not alike or self.elsewhere or self.unseen or self.gone:
+        set_up = any(stand.activity == "init" for stand in self.stands.values())
+        if not alike or set_up or self.elsewhere or self.unseen or self.gone:
             return ""
         return "each was seen there several times, and nobody is left who does not wait"
 
