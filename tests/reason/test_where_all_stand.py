@@ -29,6 +29,7 @@ IN_BARRIER = (
     f"    barrier ({C10D}:5356)\n    finish (train.py:29)\n    main (train.py:25)\n"
     "    <module> (train.py:32)\n"
 )
+FOR_THE_DEVICE = IN_BARRIER.replace("barrier", "synchronize").replace(C10D, "torch/cuda/__init__.py")
 IN_LOCK = "    update (train.py:9)\n    main (train.py:21)\n    <module> (train.py:32)\n"
 IN_GROUP = (
     f"    new_group ({C10D}:5900)\n    evaluate (train.py:60)\n    main (train.py:24)\n"
@@ -152,6 +153,15 @@ def test_nobody_is_the_odd_one_out_while_somebody_does_not_wait(tmp_path: Path, 
         ({0: IN_SUM, 1: IN_SUM}, 1, False),
         # A setup takes its time.
         ({0: IN_SUM.replace("all_reduce", "init_process_group"), 1: IN_SUM}, 1, False),
+        # A device may be at work for it.
+        (
+            {
+                0: IN_SUM,
+                1: IN_BARRIER.replace("barrier", "synchronize").replace(C10D, "torch/cuda/__init__.py"),
+            },
+            1,
+            False,
+        ),
         # One is at work.
         ({0: IN_SUM, 1: IN_BARRIER, 2: COUNTS}, 1, False),
     ],

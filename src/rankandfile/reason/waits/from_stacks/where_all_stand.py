@@ -43,6 +43,9 @@ _MAY_WAKE = ("sleep", "user_code", "thread", "subprocess", "checkpoint", "file_i
 _FEW = 2
 #: A collective that gets on takes milliseconds, and seldom a part of a second.
 _LONGER_THAN_A_CALL_NS = 250_000_000
+#: In which a rank waits for its peers. Of a backward pass, a device, or what ends with it, its own work may be what it
+#: waits for, and a step of that takes a second.
+_FOR_PEERS_ALONE = ("collective", "p2p")
 
 
 class WhereAllStand(Struct, frozen=True, dict=True):
@@ -184,11 +187,11 @@ class WhereAllStand(Struct, frozen=True, dict=True):
     @property
     def nobody_gets_on(self) -> str:
         """What shows, of ranks that wait in different places, that none of these waits ends: every rank was seen, each
-        several times in one place for longer than a call takes, and all of them wait. Empty if that is not so; in a
-        setup, too, which takes its time."""
+        several times in one place for longer than a call takes, and all of them wait for peers. Empty if that is not
+        so; in a setup, too, which takes its time."""
         alike = self.alike and self.apart_ns >= _LONGER_THAN_A_CALL_NS and not moved(self.facts)
-        set_up = any(stand.activity == "init" for stand in self.stands.values())
-        if not alike or set_up or self.elsewhere or self.unseen or self.gone:
+        for_peers = all(stand.activity in _FOR_PEERS_ALONE for stand in self.stands.values())
+        if not alike or not for_peers or self.unseen or self.gone:
             return ""
         return "each was seen there several times, and nobody is left who does not wait"
 
