@@ -21,6 +21,7 @@ from rankandfile.reason.calls.unrecorded_transfers import as_many_each, made_all
 from rankandfile.reason.ranks.from_logs.accounts import Accounts
 from rankandfile.reason.ranks.host import Stand
 
+from .from_stacks.kinds import may_be_in_a_transfer
 from .graph import WaitEnd, Waits
 
 _NAMES = Heuristic("names of transfers", "a function or file called send, pipeline or stage makes transfers")
@@ -52,7 +53,9 @@ def unseen(
             if _elsewhere(stand) or accounts.gone(rank):
                 continue
             by_stack = stand is not None and (
-                named_after_a_transfer(stand) or _nowhere(wait_end, waits, accounts, case, bool(hidden))
+                named_after_a_transfer(stand)
+                or may_be_in_a_transfer(stand)
+                or _nowhere(wait_end, waits, accounts, case, bool(hidden))
             )
             if likely or by_stack or (bool(hidden) and rank not in hosts and without_frames(case, rank)):
                 out.setdefault(rank, 0)
