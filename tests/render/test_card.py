@@ -146,6 +146,14 @@ def test_whatever_is_said_is_said_in_plain_words(room: str) -> None:
                 assert not JARGON.search(said), f"{path}:{node.lineno}"
 
 
+def test_what_the_pages_say_is_said_in_plain_words() -> None:
+    files = [path for path in (ROOT / "src" / "rankandfile").rglob("*.j2") if path.is_file()]
+    assert files
+    for path in files:
+        text = re.sub(r"{[%{#].*?[%}#]}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert not re.search(r"\bbehind\b", text) and not JARGON.search(text), path
+
+
 def test_where_nobody_is_named_the_next_step_tells_the_alternative_apart() -> None:
     shows = shown(document("network_stalled"), 100)
     assert "next    to exclude link error: look at NCCL's log, the kernel log" in shows
