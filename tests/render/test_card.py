@@ -28,6 +28,7 @@ from rankandfile.model.diagnosis import (
     Excerpt,
     ExcerptLine,
     Location,
+    Missing,
     Remedy,
     Standing,
     Wait,
@@ -117,7 +118,7 @@ def test_the_page_and_every_format_say_the_same_in_their_headline(cause: str) ->
 
 
 JARGON = re.compile(
-    r"\b(?:behind (?:it|that|the (?!first))|written behind|in turn|parted|ways part"
+    r"\b(?:behind (?:it|that|earlier|the (?!first))|written behind|in turn|parted|ways part"
     r"|ranks part\b|part the ranks|mends?|mended)\b"
 )
 PLAIN_WORDS = re.compile(
@@ -144,6 +145,14 @@ def test_whatever_is_said_is_said_in_plain_words(room: str) -> None:
                 # An identifier is no speech, and what is counted may be behind.
                 said = node.value if " " in node.value else ""
                 assert not JARGON.search(said), f"{path}:{node.lineno}"
+
+
+def test_what_the_pages_say_is_said_in_plain_words() -> None:
+    files = [path for path in (ROOT / "src" / "rankandfile").rglob("*.j2") if path.is_file()]
+    assert files
+    for path in files:
+        text = re.sub(r"{[%{#].*?[%}#]}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert not JARGON.search(text), path
 
 
 def test_where_nobody_is_named_the_next_step_tells_the_alternative_apart() -> None:
@@ -391,6 +400,38 @@ def test_many_sentences_are_cut_before_the_card_is_more_than_is_read_at_once() -
     verdict.remedies = [Remedy(title=BY_HAND, text="Do it as it is told here.")]
     verdict.location = Location(file="a.py", line=3, condition="if due:", because="it depends on a clock")
     assert len(shown(diagnosis, 100).splitlines()) <= 16
+
+
+def test_of_what_is_only_possible_too_all_parts_together_are_read_at_once() -> None:
+    """What is not excluded, where the ranks stand, why, what would tell and what to do: each has its lines."""
+    diagnosis = document("root_mismatch")
+    verdict = diagnosis.verdicts[0]
+    verdict.sentence = (
+        "Every member that shows has joined the all_reduce, and one of them waits in it still. " * 5
+    )
+    verdict.location = Location(file="a.py", line=3, condition="for a in b:", because="it depends on a clock")
+    verdict.alternatives = [
+        Alternative(cause=one, confidence="hypothesis", sentence="")
+        for one in ("skipped_collective", "network_stalled", "gpu_stuck", "host_blocked")
+    ]
+    look = "TORCH_NCCL_ENABLE_TIMING=1 records which device began the call; stacks show where each host is"
+    verdict.missing_evidence = [Missing(what="the state of the devices", how=look)]
+    verdict.remedies = [
+        Remedy(title=BY_HAND, text=f"Take {'them in the order of their keys, ' * 6}as is right.")
+    ]
+    card = shown(diagnosis, 100)
+    assert len(card.splitlines()) <= 16
+    assert all(f"\n{label} " in card for label in ("stands", "why", "next", "fix", "don't"))
+    assert "TORCH_NCCL_ENABLE_TIMING=1" in card and "as is right." in card
+
+
+@pytest.mark.parametrize("letters", range(60, 110))
+def test_the_mark_of_what_is_left_out_has_no_line_of_its_own(letters: int) -> None:
+    diagnosis = document("network_stalled")
+    diagnosis.verdicts[0].sentence = (
+        f"{'a' * 6} {'b' * (letters - 6)}. " + "It waits in a call at a line. " * 60
+    )
+    assert "…" not in [line.strip() for line in shown(diagnosis, 100).splitlines()]
 
 
 @pytest.mark.parametrize("cause", ["early_exit", "skipped_collective", "uneven_inputs"])

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from support.places import TESTS
 from support.report.browser import watched
-from support.report.jobs import CASES, Case, write_page
+from support.report.jobs import CASES, Case, drawn, simulate, write_page
 from support.selected import in_lab
 
 from rankandfile.model.diagnosis import Culprit, Excerpt, ExcerptLine, Probe, Remedy
@@ -21,7 +21,17 @@ pytestmark = pytest.mark.slow
 GUTTER, RULER = 164, 26
 
 CONTRASTS = (TESTS / "support" / "report" / "contrasts.js").read_text(encoding="utf-8")
+MISFITS = (TESTS / "support" / "report" / "misfits.js").read_text(encoding="utf-8")
 
+
+EXCERPT = Excerpt(
+    file="trainer.py", function="fit", cohorts=["0,1,3", "2"], note="One file has changed since.",
+    lines=[
+        ExcerptLine(number=47, text="        if val_loss < 0.1:", cohorts=[0, 1], mark="condition"),
+        ExcerptLine(number=48, text="            return", cohorts=[1]),
+        ExcerptLine(number=49, text="        dist.broadcast(state, 0)", cohorts=[0], mark="call"),
+    ],
+)  # fmt: skip
 
 #: Ranks that parted, groups that wait for groups, a process that is gone, and a job that does not hang.
 HERE = ("early-stop", "tp-dp-cascade", "killed-oom", "healthy-ddp")
@@ -166,27 +176,19 @@ def test_search_goes_from_match_to_match_and_says_what_is_not_there(
 def test_ranks_in_the_text_lead_to_the_score(browser: Any, case_of: Callable[[str], Case]) -> None:
     with watched(browser, case_of("early-stop")[2]) as seen:
         seen.page.locator(".who .ranks").first.click()
-        assert "ranks 2 are marked" in seen.page.locator("#said").inner_text()
+        assert "rank 2 is marked" in seen.page.locator("#said").inner_text()
         seen.page.locator("#waits .box.culprit").click()
-        assert "ranks 2 are marked" in seen.page.locator("#said").inner_text()
+        assert "rank 2 is marked" in seen.page.locator("#said").inner_text()
 
 
 def test_code_and_patches_are_shown_and_copied(
     browser: Any, case_of: Callable[[str], Case], tmp_path: Path
 ) -> None:
     diagnosis, shown, _ = case_of("early-stop")
-    excerpt = Excerpt(
-        file="trainer.py", function="fit", cohorts=["0,1,3", "2"], note="One file has changed since.",
-        lines=[
-            ExcerptLine(number=47, text="        if val_loss < 0.1:", cohorts=[0, 1], mark="condition"),
-            ExcerptLine(number=48, text="            return", cohorts=[1]),
-            ExcerptLine(number=49, text="        dist.broadcast(state, 0)", cohorts=[0], mark="call"),
-        ],
-    )  # fmt: skip
     patch = "--- a/trainer.py\n+++ b/trainer.py\n@@ -47 +47 @@\n-    if val_loss < 0.1:\n+    if agreed(val_loss):\n"
     remedy = Remedy(title="Agree first", text="Reduce the flag.", diff=patch)
-    best = msgspec.structs.replace(diagnosis.verdicts[0], excerpts=[excerpt], remedies=[remedy])
-    with_code = msgspec.structs.replace(diagnosis, verdicts=[best])
+    best = replace(diagnosis.verdicts[0], excerpts=[EXCERPT], remedies=[remedy])
+    with_code = replace(diagnosis, verdicts=[best])
     path = write_page(with_code, shown, tmp_path / "report.html")
     with watched(browser, path, permissions=["clipboard-read", "clipboard-write"]) as seen:
         page = seen.page
@@ -287,14 +289,14 @@ def with_long_patches(diagnosis: Any) -> Any:
     patch = (
         "--- a/trainer.py\n+++ b/trainer.py\n@@ -1 +1 @@\n" + "+    " + "guard.agree(flag) and " * 20 + "\n"
     )
-    best = msgspec.structs.replace(
+    best = replace(
         diagnosis.verdicts[0],
         sentence="They parted by `if <b>loss</b> > 1:` here.",
         culprits=[Culprit(rank=rank, host="node00", doing="went on") for rank in (4, 5, 6, 7)],
         remedies=[Remedy(title="Agree first", text="Reduce `flag` first.", diff=patch)],
         probes=[Probe(title="Is it the same?", text="Ask.", diff=patch)],
     )
-    return msgspec.structs.replace(diagnosis, verdicts=[best])
+    return replace(diagnosis, verdicts=[best])
 
 
 def test_long_patches_scroll_on_the_screen_and_wrap_on_paper(
@@ -332,7 +334,24 @@ def test_culprits_that_did_alike_are_one_line_and_code_is_set_as_code(
         assert page.locator(".remedy p code").first.inner_text() == "flag"
 
 
-def test_it_fits_a_narrow_window(browser: Any, case_of: Callable[[str], Case]) -> None:
-    for name in ("tp-dp-cascade", "killed-oom"):
-        with watched(browser, case_of(name)[2], viewport={"width": 360, "height": 700}) as seen:
-            assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
+@pytest.mark.parametrize("width", [360, 768, 1024, 1440])
+@pytest.mark.parametrize("name", in_lab([*CASES], HERE))
+def test_it_fits_a_window_of_any_width(
+    browser: Any, case_of: Callable[[str], Case], tmp_path: Path, name: str, width: int
+) -> None:
+    diagnosis, shown, _ = case_of(name)
+    long = replace(EXCERPT.lines[0], text=f"        if val_loss < {'0.1 + ' * 20}0.1:")
+    best = replace(diagnosis.verdicts[0], excerpts=[replace(EXCERPT, lines=[long, *EXCERPT.lines[1:]])])
+    with_code = replace(diagnosis, verdicts=[best, *diagnosis.verdicts[1:]])
+    page = write_page(with_code, shown, tmp_path / "report.html")
+    with watched(browser, page, viewport={"width": width, "height": 700}) as seen:
+        seen.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert seen.page.evaluate(MISFITS) == []
+
+
+def test_of_what_is_open_the_page_says_at_once_what_would_tell(browser: Any, tmp_path: Path) -> None:
+    """Where the cause is open the next step is the answer, and not below a fold."""
+    diagnosis, shown = drawn(simulate("blocked-save", tmp_path / "job") / "evidence" / "dumps")
+    assert (diagnosis.verdicts[0].cause, diagnosis.verdicts[0].confidence) == ("undetermined", "established")
+    with watched(browser, write_page(diagnosis, shown, tmp_path / "report.html")) as seen:
+        assert seen.page.get_by_text("py-spy dump --pid PID").first.is_visible()

@@ -31,8 +31,9 @@ _AT_ONCE = 16
 _LEAST = ("lint", "proof", "don't", "why", "stands", "also", "more")
 #: In a window narrower than this, all of it takes too many lines.
 _NARROW = 80
-#: So many of these go where it is more than is read at once, however high the window is.
-_LEAST_OF_NARROW, _LEAST_OF_WIDE = 2, 1
+#: So many of these go where it is more than is read at once, however high the window is; what not to do stays for one
+#: line more than that.
+_LEAST_OF_NARROW, _LEAST_OF_WIDE = 3, 1
 
 _BOLD = Style(bold=True)
 
@@ -59,7 +60,7 @@ def card(
             break
     go = _LEAST_OF_NARROW if narrow else _LEAST_OF_WIDE
     for left_out in range(len(_LEAST)):
-        few = high <= _AT_ONCE or left_out >= go
+        few = high <= _AT_ONCE + (left_out == _LEAST.index("don't")) or left_out >= go
         if few and (height is None or high < height):
             break
         found = _brief(sheet, width, _LEAST[: left_out + 1])

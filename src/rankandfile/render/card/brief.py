@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -75,7 +76,13 @@ def _told(sheet: Sheet) -> Text:
     said, whole = _sentences(sheet, first, others, sheet.room.sentence, sheet.margin)
     if not sheet.fits(said, sheet.room.sentence, sheet.margin):
         return sheet.cut(said, sheet.room.sentence, width=sheet.width + sheet.margin)
-    return sheet.text(said if whole else f"{said} {sheet.signs.more}")
+    return sheet.text(said if whole else _with_mark(said, sheet.signs.more, sheet.width + sheet.margin))
+
+
+def _with_mark(said: str, more: str, width: int) -> str:
+    """It takes the place of the full stop where it would have a line of its own."""
+    marked = f"{said} {more}"
+    return f"{said.removesuffix('.')}{more}" if wrap(marked, width)[-1] == more else marked
 
 
 def told(verdict: Verdict) -> str:
@@ -96,7 +103,14 @@ def _why(sheet: Sheet, shown: Text) -> Iterator[Part]:
         # "It" is what the row above shows.
         said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
         # A few words are said to their end, also in a narrow window; the whole way back is in the details.
-        yield "why", [sheet.cut(why if said == why else f"the condition {said}", 4 if where.because else 2)]
+        yield (
+            "why",
+            [
+                sheet.cut(
+                    why if said == why else f"the condition {said}", sheet.room.why if where.because else 2
+                )
+            ],
+        )
     if where and where.flagged_before:
         flagged = where.flagged_before
         at = place_text(base_name(flagged.file), flagged.line)

@@ -62,6 +62,8 @@ class Room(Struct, frozen=True):
     """Lines of a fix; code that is read as a whole may have one more."""
     decided: int = 4
     """Lines of what there is no patch for."""
+    why: int = 4
+    """Lines of why a condition differs, said in a few words."""
     against: int = 2
     """Lines of what speaks against it."""
     standings: int = 6
@@ -82,14 +84,22 @@ ROOMS = (
     Room(others=1, advice=1, cohorts=3, tight=True, sentence=7, fix=1),
     Room(others=1, advice=1, cohorts=3, tight=True, sentence=6, fix=1, narrow=True),
     Room(others=1, advice=1, cohorts=3, tight=True, sentence=4, fix=1, standings=3, next=2, narrow=True),
-)
+    Room(
+        others=1, advice=1, cohorts=3, tight=True, sentence=3, fix=1, standings=3, next=2, decided=3, why=2,
+        against=1, narrow=True,
+    ),
+)  # fmt: skip
 WIDE_ROOMS = (
     *(one for one in ROOMS if not one.narrow),
     Room(others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=4, fix=1),
     Room(
         others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=3, fix=1, decided=3, against=1
     ),
-)
+    Room(
+        others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=2, fix=1, decided=3, against=1,
+        standings=3, next=1, why=2,
+    ),
+)  # fmt: skip
 """Of a window in which nothing need be left out for its width: sentences go before what is to be done."""
 ALL = Room(others=100, culprits=20, cohorts=20, waits=20, advice=20, probes=10, alternatives=20, missing=10, proofs=20,
            quote_lines=3, excerpt=24)  # fmt: skip

@@ -111,5 +111,5 @@ function showRanks(text) {
   const row = view.rows.findIndex(isLit);
   if (row >= 0) { showRow(row); keepInside(); }
   draw();
-  say(row < 0 ? `ranks ${text} are not in this picture` : `ranks ${text} are marked in the picture`);
+  say(`${/^\d+$/.test(text) ? `rank ${text} is` : `ranks ${text} are`} ${row < 0 ? "not in this picture" : "marked in the picture"}`);
 }
