@@ -289,11 +289,17 @@ def _positioned(ev: Evaluator, e: ast.Call, frame: Frame, name: str, path: Path)
     dimension = groups.dimension(ev, e, frame, path) if known.along == "*" else None
     if dimension is not None:
         return origins.here(
-            known.kind, f"{known.words} along `{dimension}`", e, frame, frozenset([dimension])
+            known.kind,
+            f"{known.words} along `{dimension}`",
+            e,
+            frame,
+            frozenset([dimension]),
+            of=origins.of_number(known),
         )
     group = argument(e, 0, "group") if known.group else None
     if group is not None:
         axes = groups.axes(ev, group, frame)
         if axes is not None:
-            return origins.here(known.kind, f"{known.words} within `{text(group, 40)}`", e, frame, axes)
+            words = f"{known.words} within `{text(group, 40)}`"
+            return origins.here(known.kind, words, e, frame, axes, of=origins.of_number(known))
     return value
