@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.condition import Condition, Point
 from rankandfile.source.flow.exceptions import Caught
-from rankandfile.source.flow.graph import called_name
 from rankandfile.source.flow.how_often import between_nodes
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import own_nodes

@@ -40,14 +40,14 @@ def from_table(source: Source, e: ast.expr, frame: Frame) -> Value:
     elif source.along not in ("", "*") and isinstance(e, ast.Call):
         axis = constant(argument(e, 0, source.along))
         axes.update([axis] if isinstance(axis, str) else [])
-    words = source.words
-    if axes:
-        words += f" along `{min(axes)}`" if not source.along.startswith("=") else ""
-    return here(source.kind, words, e, frame, frozenset(axes), of=of_number(source))
+    named = bool(axes) and not source.along.startswith("=")
+    return of_source(source, f" along `{min(axes)}`" if named else "", e, frame, frozenset(axes))
 
 
-def of_number(source: Source) -> LinkKind:
-    return "own number" if source.gives_number else ""
+def of_source(source: Source, where: str, e: ast.expr, frame: Frame, axes: frozenset[str]) -> Value:
+    """What it gives; `where`: along which axis, or within which group."""
+    of: LinkKind = "own number" if source.gives_number else ""
+    return here(source.kind, f"{source.words}{where}", e, frame, axes, of=of)
 
 
 def _has_a_word(program: Program, words: tuple[str, ...]) -> bool:
