@@ -157,6 +157,18 @@ def test_the_process_that_decodes_loads_no_tables() -> None:
     assert done.stdout.strip() == "False"
 
 
+def test_source_is_read_without_tables(tmp_path: Path) -> None:
+    """`raf lint` runs at every save and in every commit: what it does not need is not loaded."""
+    (tmp_path / "train.py").write_text("import torch.distributed as dist\n\ndist.barrier()\n")
+    script = (
+        "import sys; from pathlib import Path; from rankandfile.source.lint.run import lint; "
+        "lint([Path(sys.argv[1])]); print('polars' in sys.modules)"
+    )
+    words = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_what_a_cause_means_is_known_without_tables() -> None:
     script = (
         "import sys; from rankandfile.model.causes import CAUSES; print(len(CAUSES), 'polars' in sys.modules)"

@@ -172,7 +172,7 @@ def _diagnosed(
     on_progress: OnProgress | None,
     on_step: OnStep | None,
 ) -> Result:
-    from rankandfile.reason import conclude, gather, victims_of_somebody
+    from rankandfile.reason import concluded, gather, victims_of_somebody
 
     _say(on_progress, "reasoning")
     tree = _as_it_ran(tree, case)
@@ -182,16 +182,17 @@ def _diagnosed(
         also_collectives(options.collectives)
     search = None if tree is None else _search(case, tree)
     facts = gather(case, on_step, options.hung, NO_CODE if search is None else _code_read(search))
-    diagnosis = conclude(facts)
+    conclusion = concluded(facts)
     if search is None:
-        return Result(case=case, facts=facts, tree=None, diagnosis=victims_of_somebody(diagnosis))
+        return Result(case=case, facts=facts, tree=None, diagnosis=victims_of_somebody(conclusion).document())
     from rankandfile.reason import with_source
     from rankandfile.source.findings import source_findings
     from rankandfile.source.remedies import advise
 
     _say(on_progress, "reading the source")
-    found = source_findings(search, diagnosis.verdicts)
-    advised = advise(victims_of_somebody(with_source(diagnosis, found, case)), search.tree)
+    found = source_findings(search, conclusion.verdicts())
+    conclusion = victims_of_somebody(with_source(conclusion, found, case))
+    advised = advise(conclusion.document(), search.tree)
     return Result(case=case, facts=facts, tree=search.tree, diagnosis=advised, source_notes=found.notes)
 
 

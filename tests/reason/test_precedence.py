@@ -18,14 +18,15 @@ import rankandfile
 from rankandfile.model.case import Case
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.claims import StandsAt
-from rankandfile.model.diagnosis import Alternative, Culprit, Diagnosis, Location, to_json
+from rankandfile.model.diagnosis import Alternative, Culprit, Location, to_json
 from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
 from rankandfile.model.sentence import in_words
-from rankandfile.reason import diagnose, findings, gather, with_source
+from rankandfile.reason import concluded, diagnose, findings, gather, with_source
 from rankandfile.reason.claims.said import NOT_SHOWN
-from rankandfile.reason.verdict import precedence
+from rankandfile.reason.conclusion import Conclusion
+from rankandfile.reason.verdict import believed, precedence
 from rankandfile.reason.verdict.finding import Finding
-from rankandfile.reason.verdict.precedence import PRECEDENCE, SOURCES, Precedence, verdicts
+from rankandfile.reason.verdict.precedence import PRECEDENCE, SOURCES, Precedence, believe
 from rankandfile.reason.verdict.with_code import ADDED_BY_CODE
 
 PACKAGE = Path(rankandfile.__file__).parent
@@ -183,8 +184,9 @@ def test_what_does_not_hold_gives_way_to_what_does(same: bool) -> None:
         if same
         else {precedence.BROKE_OFF: (REFUTED,), precedence.CALLS_THAT_WAIT: (true,)}
     )
-    (verdict,), notes = verdicts(facts, {**NONE, **found})
-    assert [one.rank for one in verdict.culprits] == [2]
+    (one,), notes = believe(facts, {**NONE, **found})
+    verdict = one.verdict()
+    assert [culprit.rank for culprit in verdict.culprits] == [2]
     assert "Rank 2 never issued the all_reduce" in verdict.sentence
     assert [note.what for note in notes] == [NOTED]
 
@@ -192,7 +194,8 @@ def test_what_does_not_hold_gives_way_to_what_does(same: bool) -> None:
 def test_where_no_source_has_anything_that_holds_that_is_said() -> None:
     first, second = REFUTED, replace(REFUTED, cause="raised", sentence="Rank 1 raised an exception.")
     found = {precedence.BROKE_OFF: (first,), precedence.STACKS: (second,)}
-    (verdict,), notes = verdicts(gather(one_is_missing()), {**NONE, **found})
+    (one,), notes = believe(gather(one_is_missing()), {**NONE, **found})
+    verdict = one.verdict()
     assert (verdict.sentence, verdict.confidence, verdict.culprits) == (NOT_SHOWN, "hypothesis", [])
     assert {note.what for note in notes} == {NOTED}
 
@@ -219,18 +222,20 @@ def test_where_stacks_show_a_parting_it_is_added_if_the_records_show_it_too(op: 
     named = Finding(cause="undetermined", confidence="supported", sentence="It is rank 2.", culprits=(2,))
     by_stacks = replace(named, cause="rank_conditional", divergence=seen)
     found = {precedence.CALLS_THAT_WAIT: (named,), precedence.STACKS: (by_stacks,)}
-    (verdict,), notes = verdicts(facts, {**NONE, **found})
+    (one,), notes = believe(facts, {**NONE, **found})
+    verdict = one.verdict()
     assert (verdict.sentence, verdict.confidence) == ("It is rank 2.", "supported")
-    assert [one.rank for one in verdict.culprits] == [2]
+    assert [culprit.rank for culprit in verdict.culprits] == [2]
     assert (verdict.divergence is not None, notes) == (parted, [])
 
 
-def open_ended() -> Diagnosis:
+def open_ended() -> Conclusion:
     """Nobody is named, and the one alternative is what the code will show."""
-    diagnosis = diagnose(all_gave_up().case)
+    conclusion = concluded(gather(all_gave_up().case))
     other = Alternative(cause="skipped_collective", confidence="hypothesis", sentence="One left a call out.")
-    diagnosis.verdicts[0].alternatives = [other]
-    return diagnosis
+    (one,) = conclusion.believed
+    one = replace(one, finding=replace(one.finding, alternatives=(other,)))
+    return replace(conclusion, believed=(one,))
 
 
 LINE = SourceFinding(location=Location(file="train.py", line=7), sentence="Rank 1 parted there.")
@@ -239,9 +244,9 @@ NAMED = NamedByCode(ranks=(1,), doing="went another way", sentence="It is 1.")
 
 def test_the_code_adds_a_line() -> None:
     before = open_ended()
-    (verdict,) = with_source(before, SourceFindings(of_verdicts=(LINE,)), Case()).verdicts
+    (verdict,) = with_source(before, SourceFindings(of_verdicts=(LINE,)), Case()).verdicts()
     assert verdict.location == LINE.location
-    assert verdict.sentence == f"{before.verdicts[0].sentence} Rank 1 parted there."
+    assert verdict.sentence == f"{before.verdicts()[0].sentence} Rank 1 parted there."
     assert (verdict.cause, verdict.culprits) == ("undetermined", [])
 
 
@@ -249,7 +254,7 @@ def test_the_code_names_a_rank_and_then_shows_the_exact_cause() -> None:
     said = SourceFinding(
         location=LINE.location, named=NAMED, causes=("skipped_collective", "rank_conditional")
     )
-    (verdict,) = with_source(open_ended(), SourceFindings(of_verdicts=(said,)), Case()).verdicts
+    (verdict,) = with_source(open_ended(), SourceFindings(of_verdicts=(said,)), Case()).verdicts()
     assert verdict.culprits == [Culprit(rank=1, doing="went another way")]
     assert (verdict.victims, verdict.cause, verdict.family) == ("0,2,3", "rank_conditional", "paths")
     assert verdict.alternatives == []
@@ -264,8 +269,9 @@ def test_what_the_code_adds_is_added_in_one_order() -> None:
 
 
 def test_a_verdict_stays_as_it_was_where_the_source_has_no_answer() -> None:
-    before = diagnose(one_is_missing())
-    after = with_source(before, SourceFindings(of_verdicts=(None,)), Case())
+    conclusion = concluded(gather(one_is_missing()))
+    before = conclusion.document()
+    after = with_source(conclusion, SourceFindings(of_verdicts=(None,)), Case()).document()
     assert before.verdicts[0].location is not None
     assert after.verdicts[0].location is None
     after.verdicts[0].location = before.verdicts[0].location
@@ -296,4 +302,4 @@ def test_one_place_makes_verdicts() -> None:
     made = {
         path: n for path in PACKAGE.rglob("*.py") if "lab" not in path.parts and (n := verdicts_made(path))
     }
-    assert made == {Path(precedence.__file__): 1}
+    assert made == {Path(believed.__file__): 1}

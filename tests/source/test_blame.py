@@ -8,6 +8,7 @@ import pytest
 from support.source.toy_runs import case_of, diagnosis_of, locate, play, tree, verdict_of
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Verdict
+from rankandfile.model.sentence import Presumed
 
 PROGRAM = """
     import torch.distributed as dist
@@ -391,8 +392,8 @@ def test_who_left_the_function_by_a_guard_has_no_other_order(body: str, cause: s
     """It waits for the others in the next call of all, and they for it in the pair's: a circle."""
     run = play(3, train=GUARDED.format(body=body.replace("\n", "\n        ")))
     order = "Rank 1 comes to them in another order than the other ranks."
-    circle = f"Ranks 0, 1 and 2 wait for each other in a circle. {order}"
-    verdict = msgspec.structs.replace(verdict_of(run, 1, "order_inversion"), sentence=circle)
-    found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
+    words = ("They wait in a circle.", Presumed(what="another order", words=order))
+    diagnosis = diagnosis_of(verdict_of(run, 1, "order_inversion"))
+    found = locate(case_of(run), diagnosis, tree(run.files), words).verdicts[0]
     assert found.cause == cause
     assert ("in another order" in found.sentence) is (cause == "order_inversion")

@@ -12,22 +12,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .conclusion import conclude, decide, diagnose, victims_of_somebody
+    from .conclusion import conclude, concluded, decide, diagnose, victims_of_somebody, with_source
     from .facts import Facts, gather
     from .verdict.precedence import Findings, findings
-    from .verdict.with_code import with_source
 
 _MODULES = {
-    "conclusion": ("conclude", "decide", "diagnose", "victims_of_somebody"),
+    "conclusion": (
+        "conclude",
+        "concluded",
+        "decide",
+        "diagnose",
+        "victims_of_somebody",
+        "with_source",
+    ),
     "facts": ("Facts", "gather"),
     "verdict.precedence": ("Findings", "findings"),
-    "verdict.with_code": ("with_source",),
 }
 
 __all__ = [
     "Facts",
     "Findings",
     "conclude",
+    "concluded",
     "decide",
     "diagnose",
     "findings",

@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
-import msgspec
+from collections.abc import Callable
+
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rankandfile.model.case import Case
-from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Verdict
-from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Note
+from rankandfile.model.diagnosis import Diagnosis, GroupSummary, Job, Standing, Verdict
+from rankandfile.model.findings import SourceFindings
+from rankandfile.model.ledger import DISAGREE, UNKNOWN_OPERATION, Evidence, Note
 from rankandfile.model.ranks import format_ranks
 
 from .facts import Facts, OnStep, gather
 from .ranks.dump_times import written_ns
 from .ranks.standings import standings
-from .verdict.precedence import Findings, findings, verdicts
+from .verdict.believed import Believed
+from .verdict.finding import Finding
+from .verdict.precedence import Findings, believe, findings
+from .verdict.with_code import with_code
 from .words import ranks_words
 
 _MOST_GROUPS = 12
 _ASSUMED = "it hung: the files do not tell when they were written"
 _WORTH_A_NOTE_NS = 10_000_000_000
+
+
+class Conclusion(Struct, frozen=True, kw_only=True):
+    """All that the document of a job says, while there may be something to add to it."""
+
+    job: Job
+    believed: tuple[Believed, ...]
+    evidence: tuple[Evidence, ...]
+    notes: tuple[Note, ...]
+    standings: tuple[Standing, ...]
+
+    def verdicts(self) -> list[Verdict]:
+        return [one.verdict() for one in self.believed]
+
+    def document(self) -> Diagnosis:
+        return Diagnosis(
+            job=self.job,
+            verdicts=self.verdicts(),
+            evidence=list(self.evidence),
+            notes=list(self.notes),
+            standings=list(self.standings),
+        )
 
 
 def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
@@ -27,83 +55,100 @@ def diagnose(case: Case, on_step: OnStep | None = None) -> Diagnosis:
 
 
 def conclude(facts: Facts) -> Diagnosis:
+    """The document of what the job left behind alone; whoever waits is named in it, even if nobody is to blame."""
+    return concluded(facts).document()
+
+
+def concluded(facts: Facts) -> Conclusion:
     """Where files have lost their times and that alone leaves it open, the answer is about a hang: it was asked for."""
-    diagnosis = decide(facts, findings(facts))
-    if facts.hung or _settled(diagnosis) or not _times_lost(facts):
-        return diagnosis
+    conclusion = decide(facts, findings(facts))
+    if facts.hung or _settled(conclusion) or not _times_lost(facts):
+        return conclusion
     supposed = replace(facts, supposed_hung=True)
     other = decide(supposed, findings(supposed))
-    return _supposing(other) if _settled(other) else diagnosis
+    return _supposing(other) if _settled(other) else conclusion
 
 
 def _times_lost(facts: Facts) -> bool:
     return bool(facts.call_table.calls.height) and written_ns(facts.case, facts.clocks) is None
 
 
-def _settled(diagnosis: Diagnosis) -> bool:
-    return any(verdict.named or verdict.cause != "undetermined" for verdict in diagnosis.verdicts)
+def _settled(conclusion: Conclusion) -> bool:
+    return any(one.finding.culprits or one.finding.cause != "undetermined" for one in conclusion.believed)
 
 
-def _supposing(diagnosis: Diagnosis) -> Diagnosis:
+def _each(conclusion: Conclusion, changed: Callable[[Finding], Finding]) -> Conclusion:
+    return replace(
+        conclusion,
+        believed=tuple(replace(one, finding=changed(one.finding)) for one in conclusion.believed),
+    )
+
+
+def _supposing(conclusion: Conclusion) -> Conclusion:
     """Whoever is to blame only if it hung is suspected: a job that was looked at while it ran leaves the same files."""
-    verdicts = [
-        msgspec.structs.replace(
-            verdict,
+    return _each(
+        conclusion,
+        lambda finding: replace(
+            finding,
             hang=None,
             assumed=_ASSUMED,
             confidence="hypothesis",
-            culprits=[],
-            suspects=verdict.culprits or verdict.suspects,
-            victims="",
+            victims=(),
             # Who had not come to a call may have come to it later.
-            divergence=verdict.divergence if _all_came(verdict) else None,
-        )
-        for verdict in diagnosis.verdicts
-    ]
-    return msgspec.structs.replace(diagnosis, verdicts=verdicts)
+            divergence=finding.divergence if _all_came(finding) else None,
+        ),
+    )
 
 
-def _all_came(verdict: Verdict) -> bool:
-    return verdict.divergence is not None and all(one.call is not None for one in verdict.divergence.cohorts)
+def _all_came(finding: Finding) -> bool:
+    return finding.divergence is not None and all(one.call is not None for one in finding.divergence.cohorts)
 
 
-def victims_of_somebody(diagnosis: Diagnosis) -> Diagnosis:
+def victims_of_somebody(conclusion: Conclusion) -> Conclusion:
     """Victims are victims of somebody: where nobody is to blame and nothing is decided, there is none.
 
     It comes last: the source looks at whoever waits, too, and may find out whose victims they are.
     """
-    verdicts = [
-        msgspec.structs.replace(one, victims="") if _decides_nothing(one) else one
-        for one in diagnosis.verdicts
-    ]
-    return msgspec.structs.replace(diagnosis, verdicts=verdicts)
+    return _each(
+        conclusion, lambda finding: replace(finding, victims=()) if _decides_nothing(finding) else finding
+    )
 
 
-def _decides_nothing(verdict: Verdict) -> bool:
-    return not verdict.culprits and (verdict.cause == "undetermined" or verdict.confidence == "hypothesis")
+def _decides_nothing(finding: Finding) -> bool:
+    return finding.confidence == "hypothesis" or (not finding.culprits and finding.cause == "undetermined")
 
 
-def decide(facts: Facts, found: Findings) -> Diagnosis:
-    """The document: the verdicts that the table of precedence chooses, with the evidence that they cite."""
-    chosen, unsaid = verdicts(facts, found)
+def with_source(conclusion: Conclusion, found: SourceFindings, case: Case) -> Conclusion:
+    """The same with what the source code adds to it."""
+    believed, notes = with_code(conclusion.believed, found, case)
+    return replace(conclusion, believed=believed, notes=(*conclusion.notes, *notes))
+
+
+def decide(facts: Facts, found: Findings) -> Conclusion:
+    """What the table of precedence chooses, with the evidence that it cites."""
+    chosen, unsaid = believe(facts, found)
     where, doubted = standings(facts)
     disagreeing = [i for one in facts.contradictions for i in one.evidence]
     ids = dict.fromkeys(
         [
-            *(i for verdict in chosen for i in _cited(verdict)),
+            *(i for one in chosen for i in _cited(one.verdict())),
             *disagreeing,
             *(i for one in where for i in one.evidence),
         ]
     )
-    evidence = [e for i in ids if (e := facts.case.evidence(i)) is not None]
-    notes = [
-        *_contradictions(facts),
-        *_unknown_operations(facts),
-        *facts.case.notes,
-        *_clock_notes(facts),
-        *dict.fromkeys((*unsaid, *doubted)),
-    ]
-    return Diagnosis(job=_job(facts), verdicts=chosen, evidence=evidence, notes=notes, standings=where)
+    return Conclusion(
+        job=_job(facts),
+        believed=tuple(chosen),
+        evidence=tuple(e for i in ids if (e := facts.case.evidence(i)) is not None),
+        notes=(
+            *_contradictions(facts),
+            *_unknown_operations(facts),
+            *facts.case.notes,
+            *_clock_notes(facts),
+            *dict.fromkeys((*unsaid, *doubted)),
+        ),
+        standings=tuple(where),
+    )
 
 
 def _contradictions(facts: Facts) -> list[Note]:

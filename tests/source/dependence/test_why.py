@@ -40,6 +40,26 @@ def test_a_source_is_named(kind: str) -> None:
     assert "a.py:" in found.sentence and found.chain[-1].file == "a.py"
 
 
+LOADED = (
+    "for row in DataLoader(rows, sampler=DistributedSampler(rows)):\n    if row:\n        dist.barrier()\n"
+)
+KEPT = "kept = []\nif dist.get_rank():\n    kept.append(1)\nif kept:\n    dist.barrier()\n"
+RENAMED = "me = dist.get_rank()\nown = me\nif own:\n    dist.barrier()\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "kinds"),
+    [
+        (RENAMED, "if own", ["another name", "", "own number"]),
+        (KEPT, "if kept", ["upon a test", "own number"]),
+        (LOADED, "if row", ["own batches"]),
+    ],
+    ids=["another name", "stored or not", "a loader"],
+)
+def test_what_kind_of_step_each_is_is_told_beside_its_words(body: str, words: str, kinds: list[str]) -> None:
+    assert [step.kind for step in of(body, words).chain] == kinds
+
+
 def test_what_a_framework_gives_a_function_that_it_was_handed() -> None:
     """An engine calls its step with each batch; a function that nobody hands to it gets anything."""
     handed = "from ignite.engine import Engine\ndef step(engine, batch):\n    if batch.any():\n        dist.barrier()\n"

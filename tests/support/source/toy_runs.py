@@ -32,9 +32,12 @@ from rankandfile.model.diagnosis import (
     Wait,
 )
 from rankandfile.model.ledger import call_id
-from rankandfile.model.ranks import format_ranks
+from rankandfile.model.ranks import format_ranks, parse_ranks
+from rankandfile.model.sentence import Words
 from rankandfile.model.tables import schema
-from rankandfile.reason import with_source
+from rankandfile.reason.conclusion import Conclusion, with_source
+from rankandfile.reason.verdict.believed import Believed
+from rankandfile.reason.verdict.finding import Finding
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.findings import source_findings
 from rankandfile.source.lines.found_line import Search
@@ -281,9 +284,35 @@ def diagnosis_of(verdict: Verdict) -> Diagnosis:
     return Diagnosis(job=job, verdicts=[verdict], evidence=[], notes=[])
 
 
-def locate(case: Case, diagnosis: Diagnosis, source: SourceTree) -> Diagnosis:
-    """The diagnosis with what the source adds to it."""
-    return with_source(diagnosis, source_findings(Search(case, source), diagnosis.verdicts), case)
+def locate(case: Case, diagnosis: Diagnosis, source: SourceTree, words: Words = ()) -> Diagnosis:
+    """The diagnosis with what the source adds to it. `words`: what the verdict's sentence is made of."""
+    conclusion = Conclusion(
+        job=diagnosis.job,
+        believed=tuple(believed(one, words or (one.sentence,)) for one in diagnosis.verdicts),
+        evidence=tuple(diagnosis.evidence),
+        notes=tuple(diagnosis.notes),
+        standings=tuple(diagnosis.standings),
+    )
+    return with_source(conclusion, source_findings(Search(case, source), diagnosis.verdicts), case).document()
+
+
+def believed(verdict: Verdict, words: Words) -> Believed:
+    """What such a verdict is made of."""
+    finding = Finding(
+        hang=verdict.hang,
+        cause=verdict.cause,
+        confidence=verdict.confidence,
+        sentence=verdict.sentence,
+        culprits=tuple(one.rank for one in verdict.named),
+        doing={one.rank: one.doing for one in verdict.named if one.doing},
+        victims=tuple(parse_ranks(verdict.victims)),
+        divergence=verdict.divergence,
+        location=verdict.location,
+        evidence=tuple(verdict.evidence),
+        alternatives=tuple(verdict.alternatives),
+    )
+    claims, waits = tuple(verdict.claims), tuple(verdict.waits)
+    return Believed(finding=finding, words=words, claims=claims, waits=waits, hosts={})
 
 
 def located(run: Run, culprit: int, files: SourceTree | None = None) -> Verdict:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Tool
-from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.program.called import called_name
 
 from .definition import Name, modules_with
 

@@ -13,7 +13,6 @@ from rankandfile.cli.settings import settings
 from rankandfile.evidence.files.addresses import is_address
 
 _ITS_OWN = ("-h", "--help", "-V", "--version", "--install-completion", "--show-completion")
-STDIN = "-"
 _MERGED: dict[tuple[str, ...], tuple[str, ...]] = {("show", "divergence"): ("show", "cohorts")}
 """What one may look for under a name of its own, and where it is."""
 _LAUNCHER = re.compile(r"torchrun|python[\d.]*|srun|mpirun|mpiexec|deepspeed|accelerate")

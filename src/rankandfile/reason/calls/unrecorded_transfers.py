@@ -22,7 +22,6 @@ def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
     Between two collectives with neighbouring numbers, `op_id` grows by one and one more for each transfer. A gap in
     the numbers themselves is something else: a monitored barrier takes numbers without being recorded.
     """
-    same = (pl.col("rank") == pl.col("rank").shift()) & (pl.col("group") == pl.col("group").shift())
     gloo = case.dumps_used.filter(pl.col("backend") == "gloo")["dump"]
     if not gloo.len():
         return {}
@@ -31,12 +30,7 @@ def hidden_transfers(case: Case, call_table: CallTable) -> dict[int, int]:
     ).select("rank", "group", "seq", "op_id", "record")
     if calls.select((pl.col("op_id") == pl.col("seq")).fill_null(True).all()).item():
         return {}
-    calls = calls.sort("rank", "group", "record")
-    between = calls.with_columns(
-        pl.when(same & (pl.col("seq").diff() == 1)).then(pl.col("op_id").diff() - 1)
-        .when(~same.fill_null(False) & (pl.col("seq") == 1)).then(pl.col("op_id") - 1)
-        .otherwise(0).alias("hidden")
-    )  # fmt: skip
+    between = _with_transfers(calls)
     counted = between.filter(pl.col("hidden") > 0).group_by("rank").agg(pl.col("hidden").sum())
     # A dump without calls does not tell its backend; and several of those, all alike, are set aside.
     left = {*case.dumps["rank"].drop_nulls()}
@@ -106,11 +100,17 @@ def _of_like_calls(call_table: CallTable, rank: int, group: int, slot: int) -> l
 
 def _counted(call_table: CallTable, group: int) -> pl.DataFrame:
     """The group's collectives, each rank's in order, with how many transfers it made right before each."""
-    calls = call_table.of_group(group).filter(pl.col("kind") == COLLECTIVE).sort("rank", "record")
-    same = (pl.col("rank") == pl.col("rank").shift()).fill_null(False)
-    return calls.with_columns(
+    return _with_transfers(call_table.of_group(group).filter(pl.col("kind") == COLLECTIVE))
+
+
+def _with_transfers(collectives: pl.DataFrame) -> pl.DataFrame:
+    """In the order in which each rank made them on each group, with how many transfers it made right before each; null
+    where that is not known: right before it, a call is missing."""
+    same = (pl.col("rank") == pl.col("rank").shift()) & (pl.col("group") == pl.col("group").shift())
+    same = same.fill_null(False)
+    return collectives.sort("rank", "group", "record").with_columns(
         pl.when(same & (pl.col("seq").diff() == 1)).then(pl.col("op_id").diff() - 1)
-        .when(pl.col("seq") == 1).then(pl.col("op_id") - 1).alias("hidden")
+        .when(~same & (pl.col("seq") == 1)).then(pl.col("op_id") - 1).alias("hidden")
     )  # fmt: skip
 
 

@@ -76,20 +76,19 @@ def another_call(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if before:
         sentence += f" {before}{'; that does not say whether it should be again' * (p.usual == p.culprits)}."
     ways = in_document.ways_of(facts, p)
-    if ways is not None:
-        sentence += f" {in_document.ways_words(ways)}"
     block = in_document.left_block(facts, p)
-    if block is not None:
-        sentence += (
-            f" {verb(p.culprits, 'It is', 'They are')} leaving the block of the `with` at line {block}, which the "
-            "others are still in: at its end, by a return, or upon an exception."
-        )
+    leaving = (
+        f"{verb(p.culprits, 'It is', 'They are')} leaving the block of the `with` at line {block}, which the "
+        "others are still in: at its end, by a return, or upon an exception."
+        if block is not None
+        else ""
+    )
     by_condition = "early_exit" if block is not None else "rank_conditional"
     waits = waiting_sentence(facts, wait_end, p.culprits)
     return Finding(
         cause=by_condition if ways is not None and p.how != "before" else CAUSE.word,
         confidence="supported" if few or block is not None else "established",
-        sentence=told(sentence, waits),
+        sentence=told(sentence, in_document.different_ways(ways), leaving, waits),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} instead"),
         divergence=in_document.divergence(facts, p, p.kind),

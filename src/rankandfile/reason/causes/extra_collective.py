@@ -88,13 +88,11 @@ def call_too_many(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     sure = p.exact and p.confirmed >= 2 and len(p.normal) >= 2 * len(p.culprits)
     unclear = p.exact and p.confirmed == 1 and not p.past
     ways = in_document.ways_of(facts, p) if unclear else None
-    if ways is not None:
-        # One call that falls into place may as well be the others' call made late.
-        sentence += f" {in_document.ways_words(ways)}"
     return Finding(
+        # One call that falls into place may as well be the others' call made late.
         cause=CAUSE.word if ways is None else "rank_conditional",
         confidence="established" if sure else "supported",
-        sentence=told(sentence, waits),
+        sentence=told(sentence, in_document.different_ways(ways), waits),
         culprits=p.culprits,
         doing=dict.fromkeys(
             p.culprits,

@@ -9,7 +9,7 @@ from rankandfile.model.causes import Cause
 from rankandfile.model.claims import InCall
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.model.heuristics import heuristic
-from rankandfile.model.sentence import told
+from rankandfile.model.sentence import Presumed, told
 from rankandfile.reason.claims.in_words import circle
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
@@ -91,11 +91,10 @@ def in_one_group(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         f"{f', {where}' if where else ''}, and the other one after it: the same calls in another order."
     )
     thread = threads.of_another_thread(facts, p.came, p.expected)
-    sentence += threads.in_words(thread)
     return Finding(
         cause=CAUSE.word,
         confidence="established",
-        sentence=told(sentence, waiting_sentence(facts, wait_end, p.culprits)),
+        sentence=told(sentence, threads.in_words(thread), waiting_sentence(facts, wait_end, p.culprits)),
         culprits=p.culprits,
         doing=dict.fromkeys(p.culprits, f"made {came} first"),
         divergence=in_document.divergence(facts, p, "swapped"),
@@ -196,19 +195,20 @@ def across_groups(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     culprits = out_of_order or wait_end.ranks
     who = (
         f"{upper(ranks_words(culprits))} {verb(culprits, 'comes', 'come')} to them in another order than the "
-        "other ranks."
+        "other ranks"
         if out_of_order
-        else "No order is that of most ranks."
+        else "No order is that of most ranks"
     )
-    if open_:
-        who = f"{who[:-1]}, and no round before shows the right one."
+    who += ", and no round before shows the right one." if open_ else "."
     thread = threads.of_another_thread(facts, *(pending_row(facts, call) for call in calls[:4]))
     return Finding(
         cause=CAUSE.word,
         confidence="hypothesis" if open_ else "supported" if by_most else "established",
         sentence=told(
             circle(wait_end.ranks, [_edge(facts, wait_end, call) for call in calls[:4]]),
-            who + threads.in_words(thread),
+            # A rank that, as the source shows, comes to only one of the calls has no other order.
+            Presumed(what="another order", words=who) if out_of_order else who,
+            threads.in_words(thread),
         ),
         location=thread.call if thread else None,
         culprits=culprits,

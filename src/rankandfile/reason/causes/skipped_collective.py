@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankandfile.model.advice import AGREE, FIRST_LOGGER, FLAG, OUT_OF_STEP
 from rankandfile.model.causes import Cause
 from rankandfile.model.diagnosis import Alternative
-from rankandfile.model.sentence import told
+from rankandfile.model.sentence import Presumed, Sentence, told
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     DivergencePoint,
@@ -66,9 +66,13 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     since = (
         f"from there on {its} calls are {behind_words(p.length)}.{again_words(p.again, p.length, 'behind')}"
     )
-    if p.came is not None and _several_at_once(p):
+    several = p.came is not None and _several_at_once(p)
+    if p.came is not None and several:
         since = f"the {lookup.call_words(facts, p.came)} came after them in the rounds before."
-    sentence = f"{upper(ranks_words(p.culprits))} skipped {missed}{where}; {since}"
+    skipped = f"{upper(ranks_words(p.culprits))} skipped {missed}{where}; {since}"
+    sentence: Sentence = skipped
+    if row is not None and p.length == 1 and not several:
+        sentence = told(Presumed(what="skipped a call", words=skipped, instead=_later(p, missed + where)))
     if not p.exact:
         sentence = in_document.since_before(facts, p, "behind")
     if p.stands:
@@ -93,6 +97,12 @@ def out_of_step(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         alternatives=_alternatives(facts, p),
         missing=() if p.exact else missing_history(facts.case, facts.call_table, p.group),
     )
+
+
+def _later(p: DivergencePoint, call: str) -> str:
+    """Who has, as the source may show, another round to make before it comes to the call has not skipped it."""
+    has, is_ = verb(p.culprits, "has", "have"), verb(p.culprits, "it is", "they are")
+    return f"{upper(ranks_words(p.culprits))} {has} not come to {call}: {is_} in another round of the loop before it."
 
 
 def _sure(p: DivergencePoint) -> bool:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from rankandfile.model.claims import Base, Claim, ranks_of
 from rankandfile.model.diagnosis import Cohort, Divergence
 from rankandfile.model.ledger import Note
-from rankandfile.model.sentence import Clause, Sentence, in_words, told
+from rankandfile.model.sentence import Clause, Sentence, Words, checked, told
 
 from .holds import unsaid, what_holds
 from .of_divergence import of_cohort, of_named
@@ -34,7 +34,7 @@ NOT_SHOWN = "What was concluded of this wait does not hold against the records, 
 class Said(Struct, frozen=True, kw_only=True):
     finding: Finding
     """Without what did not hold."""
-    sentence: str
+    words: Words
     """Empty where nothing of it holds."""
     claims: tuple[Claim, ...]
     notes: tuple[Note, ...]
@@ -87,8 +87,8 @@ def may_be_said(raw: Raw, finding: Finding) -> Said:
         doing={rank: words for rank, words in finding.doing.items() if rank not in doubted},
         confidence=finding.confidence if held == blamed else "hypothesis",
     )
-    sentence = in_words(finding.sentence if held == blamed else _clauses(finding), check)
-    return Said(finding=said, sentence=sentence, claims=tuple(check.claims), notes=tuple(check.notes))
+    words = checked(finding.sentence if held == blamed else _clauses(finding), check)
+    return Said(finding=said, words=words, claims=tuple(check.claims), notes=tuple(check.notes))
 
 
 def _clauses(finding: Finding) -> Sentence:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import Presumed
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.lost_history import lost_words
 from rankandfile.reason.divergence.code_paths import DivergingLines, diverging_lines, stack_of
@@ -163,48 +163,28 @@ def or_otherwise(facts: Facts, p: DivergencePoint) -> tuple[Alternative, ...]:
     return tuple(perhaps(cause, words, p.other, decided_by=decided_by) for cause, words in told)
 
 
-def ways_words(ways: DivergingLines) -> str:
-    """`They go different ways in train, train.py, at lines 41 and 49.`"""
+def different_ways(ways: DivergingLines | None) -> Presumed | None:
+    """`They go different ways in train, train.py, at lines 41 and 49.` Where the source has the condition, that is the
+    one place."""
+    if ways is None:
+        return None
     one, other = ways.lines
-    return f"They go different ways in {ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}."
-
-
-def without_ways(sentence: str) -> str:
-    """The same without what `ways_words` says: where the source has the condition, that is the one place."""
-    return re.sub(r" They go different ways in [^.]*\.[A-Za-z]+, at lines \d+ and \d+\.", "", sentence)
+    place = f"{ways.function}, {lookup.short_file(ways.file)}, at lines {one} and {other}"
+    return Presumed(what="different ways", words=f"They go different ways in {place}.")
 
 
 #: What decides between leaving a loop and a call of one's own in it.
 BY_SOURCE = "the source around both calls"
-_LEFT = "may have left the loop that the others are in, or be in it still: the calls alone do not tell."
 
 
-def perhaps_left(ranks: Sequence[int]) -> str:
-    """Of ranks in a call that lies behind a round of the others, which those begin anew."""
-    return f"{verb(ranks, 'It', 'They')} {_LEFT}"
-
-
-def without_perhaps_left(sentence: str) -> str:
-    """The same where the source shows by what they parted."""
-    return re.sub(rf" (?:It|They) {re.escape(_LEFT)}", "", sentence)
-
-
-def without_order(sentence: str) -> str:
-    """The same of a rank that, as the source shows, comes to only one of the calls: it has no other order."""
-    return re.sub(
-        r" ?\bRanks? [\d, and-]+ comes? to them in another order than the other ranks[^.]*\.", "", sentence
+def perhaps_left(ranks: Sequence[int]) -> Presumed:
+    """Of ranks in a call that lies behind a round of the others, which those begin anew; the source shows by what they
+    went different ways."""
+    who = verb(ranks, "It", "They")
+    return Presumed(
+        what="perhaps left the loop",
+        words=f"{who} may have left the loop that the others are in, or be in it still: the calls alone do not tell.",
     )
-
-
-def without_skipping(sentence: str) -> str:
-    """The same of a rank that has another round to make before it can come to the call."""
-    left_out = r" skipped (the .+?); from there on (it|their)s? calls are [^.]*?behind\.(?: The same happened [^.]*\.)?"
-    return re.sub(left_out, _not_come, sentence)
-
-
-def _not_come(found: re.Match[str]) -> str:
-    has, is_ = ("has", "it is") if found[2] == "it" else ("have", "they are")
-    return f" {has} not come to {found[1]}: {is_} in another round of the loop before it."
 
 
 def ways_of(facts: Facts, p: DivergencePoint) -> DivergingLines | None:

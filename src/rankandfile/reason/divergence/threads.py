@@ -44,4 +44,4 @@ def in_words(thread: InThread | None) -> str:
         return ""
     at = thread.begins
     place = f"{lookup.short_file(at.file or '')}:{at.line}"
-    return f" Two threads of a rank make them, and which comes first is chance: one begins in {at.function}, {place}."
+    return f"Two threads of a rank make them, and which comes first is chance: one begins in {at.function}, {place}."

@@ -28,13 +28,13 @@ def circle_of_waits(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     calls = [facts.waits.pending[i] for i in wait_end.pending[:4]]
     rows = [row for call in calls if (row := pending_row(facts, call))]
     ways = _ways(facts, rows)
-    parted = f" {in_document.ways_words(ways)}" if ways is not None else ""
     return Finding(
         cause="undetermined" if ways is None else "rank_conditional",
         confidence="hypothesis" if ways is None else "supported",
         sentence=told(
             circle(wait_end.ranks, [in_calls(facts, call) for call in calls]),
-            f"They took different paths to it, and nothing says which of them is the right one.{parted}",
+            "They took different paths to it, and nothing says which of them is the right one.",
+            in_document.different_ways(ways),
         ),
         divergence=in_document.circle(facts, wait_end),
         location=lookup.location_of(facts, rows[0]) if rows else None,

@@ -60,13 +60,11 @@ def two_paths(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         where = "behind" if p.kind == "skipped" else "ahead"
         sentence = f"{in_document.since_before(facts, p, where)} {_balance(p)}."
     ways = in_document.ways_of(facts, p) if p.kind != "swapped" else None
-    if ways is not None:
-        sentence += f" {in_document.ways_words(ways)}"
     causes = _ONE_SIDE.get(p.kind, ("different_collective", "different_collective"))
     return Finding(
         cause="rank_conditional" if ways is not None else "undetermined",
         confidence="supported" if ways is not None else "hypothesis",
-        sentence=told(sentence, waiting_sentence(facts, wait_end, ())),
+        sentence=told(sentence, in_document.different_ways(ways), waiting_sentence(facts, wait_end, ())),
         divergence=in_document.divergence(facts, p, p.kind),
         location=lookup.location_of(facts, p.expected or p.came),
         evidence=in_document.evidence(facts, p),

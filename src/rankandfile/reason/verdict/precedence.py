@@ -1,7 +1,7 @@
 """Where a verdict comes from: every source adds findings, and one table says which of them are believed.
 
-This is the only place that makes a verdict. What the source code adds comes second, as it needs a verdict to look at
-(`with_code`).
+What is believed here becomes the verdict (`believed`). What the source code adds comes second, as it needs a verdict
+to look at (`with_code`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from rankandfile.model.causes import CAUSES
-from rankandfile.model.diagnosis import Culprit, Divergence, Verdict
+from rankandfile.model.diagnosis import Divergence
 from rankandfile.model.ledger import Note
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import told
@@ -33,6 +33,7 @@ from rankandfile.reason.waits.graph import NO_WAIT
 from rankandfile.reason.waits.patience import Patience, patience
 
 from .also_read import with_what_else_was_read
+from .believed import Believed
 from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
 from .from_logs.alone_in_trouble import with_who_met_trouble
@@ -148,7 +149,7 @@ def findings(facts: Facts) -> Findings:
     return {name: tuple(find(facts)) for name, find in SOURCES.items()}
 
 
-def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
+def believe(facts: Facts, found: Findings) -> tuple[list[Believed], list[Note]]:
     """Those of the first row that has any and of which something holds, with their claims checked, and notes on what is
     not said therefore."""
     raw = Raw(facts.case)
@@ -162,19 +163,19 @@ def verdicts(facts: Facts, found: Findings) -> tuple[list[Verdict], list[Note]]:
             ]
             chosen = [_with_stacks(raw, _with_suspects(one, found[STACKS]), found[STACKS]) for one in chosen]
             checked = [may_be_said(raw, finding) for finding in chosen]
-            said = [one for one in checked if one.sentence]
-            refuted += [one for one in checked if not one.sentence]
+            said = [one for one in checked if one.words]
+            refuted += [one for one in checked if not one.words]
             if said:
                 said += [] if row.source == NOTHING_WAITS else _wrong_numbers(facts, raw, said)
-                return _as_verdicts(facts, said, [*refuted, *said])
-    return _as_verdicts(facts, [_of_nothing(one) for one in refuted[:1]], refuted)
+                return _with_notes(facts, said, [*refuted, *said])
+    return _with_notes(facts, [_of_nothing(one) for one in refuted[:1]], refuted)
 
 
 def _wrong_numbers(facts: Facts, raw: Raw, said: list[Said]) -> list[Said]:
     """They are no reason of a hang, nor the less wrong for it; unless they come of a call left out, or one too many."""
     shifted = any(CAUSES[one.finding.cause].family == "paths" for one in said)
     beside = [*other_reductions(facts), *(() if shifted else beside_a_wait(facts))]
-    return [one for one in (may_be_said(raw, finding) for finding in beside) if one.sentence]
+    return [one for one in (may_be_said(raw, finding) for finding in beside) if one.words]
 
 
 def _of_nothing(said: Said) -> Said:
@@ -183,8 +184,8 @@ def _of_nothing(said: Said) -> Said:
     return replace(said, finding=bare)
 
 
-def _as_verdicts(facts: Facts, said: list[Said], checked: list[Said]) -> tuple[list[Verdict], list[Note]]:
-    return [_verdict(facts, one) for one in said], [note for one in checked for note in one.notes]
+def _with_notes(facts: Facts, said: list[Said], checked: list[Said]) -> tuple[list[Believed], list[Note]]:
+    return [_believed(facts, one) for one in said], [note for one in checked for note in one.notes]
 
 
 def _with_logs(facts: Facts, finding: Finding) -> Finding:
@@ -264,33 +265,19 @@ def _of_whole_job(facts: Facts, *found: Finding | None) -> list[Finding]:
     return [of_whole_job(facts, finding) for finding in found if finding is not None]
 
 
-def _verdict(facts: Facts, said: Said) -> Verdict:
+def _believed(facts: Facts, said: Said) -> Believed:
+    """With what RAS says of it, too, and whether the job hangs."""
     finding = said.finding
     also, ids = said_by_ras(facts, finding)
-    cause, unadvised = finding.cause, finding.unadvised
-    named = [
-        Culprit(rank=r, host=facts.accounts.hosts.get(r), doing=finding.doing.get(r))
-        for r in finding.culprits
-    ]
-    return Verdict(
-        hang=hangs_or_not(facts, finding),
-        cause=cause,
-        family=CAUSES[cause].family,
-        confidence=finding.confidence,
-        sentence=f"{said.sentence or NOT_SHOWN} {also}".rstrip(),
-        culprits=[] if finding.confidence == "hypothesis" else named,
-        suspects=named if finding.confidence == "hypothesis" else [],
-        assumed=finding.assumed or None,
-        ordinary=finding.ordinary,
-        victims=format_ranks(finding.victims),
-        divergence=finding.divergence,
-        location=finding.location,
-        waits=[row.wait() for row in finding.waits],
-        evidence=list(dict.fromkeys([*finding.evidence, *ids])),
-        alternatives=list(finding.alternatives),
-        remedies=list(CAUSES[cause].remedies),
-        anti_advice=[] if "anti_advice" in unadvised else list(CAUSES[cause].anti_advice),
-        probes=[] if "probes" in unadvised else list(CAUSES[cause].probes),
-        missing_evidence=list(finding.missing),
-        claims=list(said.claims),
+    hosts = facts.accounts.hosts
+    return Believed(
+        finding=replace(
+            finding,
+            hang=hangs_or_not(facts, finding),
+            evidence=tuple(dict.fromkeys([*finding.evidence, *ids])),
+        ),
+        words=tuple(filter(None, (*(said.words or (NOT_SHOWN,)), also))),
+        claims=said.claims,
+        waits=tuple(row.wait() for row in finding.waits),
+        hosts={rank: hosts[rank] for rank in finding.culprits if rank in hosts},
     )

@@ -1,99 +1,99 @@
-"""Verdicts with what the source code adds to them: whom it names, which exact cause, at which line."""
+"""What is believed, with what the source code adds to it: whom it names, which exact cause, at which line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from rankandfile.model.case import Case
-from rankandfile.model.causes import CAUSES
 from rankandfile.model.claims import LeftOut, TookBranch, ranks_of
-from rankandfile.model.diagnosis import Culprit, Diagnosis, Divergence, Verdict
+from rankandfile.model.diagnosis import Divergence
 from rankandfile.model.findings import Implied, SourceFinding, SourceFindings
-from rankandfile.model.ranks import format_ranks, parse_ranks
-from rankandfile.model.sentence import in_words
+from rankandfile.model.ledger import Note
+from rankandfile.model.ranks import format_ranks
+from rankandfile.model.sentence import checked, taken_back
 from rankandfile.reason.claims.raw import Raw
 from rankandfile.reason.claims.said import Check
-from rankandfile.reason.divergence.in_document import (
-    BY_SOURCE,
-    without_order,
-    without_perhaps_left,
-    without_skipping,
-    without_ways,
-)
+from rankandfile.reason.divergence.in_document import BY_SOURCE
+
+from .believed import Believed
 
 _LOOPS = ("for ", "async for ", "while ")
 
 
-def with_source(diagnosis: Diagnosis, found: SourceFindings, case: Case) -> Diagnosis:
-    """The diagnosis with what the source code adds to its verdicts.
+def with_code(
+    believed: Sequence[Believed], found: SourceFindings, case: Case
+) -> tuple[tuple[Believed, ...], tuple[Note, ...]]:
+    """The same with what the source code adds to each, and notes on what of that is not said.
 
     A location that only repeats a call of the dumps is taken away where the source was asked and had no answer: it
     is in the divergence already, and is not where the ranks went different ways.
     """
-    pairs = zip(diagnosis.verdicts, found.of_verdicts, strict=True)
     raw = Raw(case)
-    checks = [Check(raw) for _ in diagnosis.verdicts]
-    verdicts = [
-        _with_code(verdict, said, check) for (verdict, said), check in zip(pairs, checks, strict=True)
-    ]
-    notes = [*found.notes, *(note for check in checks for note in check.notes)]
-    return msgspec.structs.replace(diagnosis, verdicts=verdicts, notes=[*diagnosis.notes, *notes])
+    checks = [Check(raw) for _ in believed]
+    three = zip(believed, found.of_verdicts, checks, strict=True)
+    added = tuple(_with_code(one, said, check) for one, said, check in three)
+    return added, (*found.notes, *(note for check in checks for note in check.notes))
 
 
-def _whom_it_names(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
+def _whom_it_names(one: Believed, said: SourceFinding, _check: Check) -> Believed:
     named = said.named
     if named is None:
-        return verdict
-    own = format_ranks(named.ranks)
-    who = [Culprit(rank=rank, doing=named.doing) for rank in named.ranks]
-    # Where nothing shows that it hung, nobody has done anything yet.
-    hung = verdict.hang is not None
-    return msgspec.structs.replace(
-        verdict,
-        confidence="supported" if hung else "hypothesis",
-        culprits=who if hung else [],
-        suspects=[] if hung else who,
-        victims=format_ranks([rank for rank in parse_ranks(verdict.victims) if rank not in named.ranks]),
-        sentence=f"{verdict.sentence} {named.sentence}",
-        evidence=[*verdict.evidence, *named.evidence],
-        alternatives=[other for other in verdict.alternatives if other.culprits != own],
+        return one
+    finding, own = one.finding, format_ranks(named.ranks)
+    return replace(
+        one,
+        finding=replace(
+            finding,
+            # Where nothing shows that it hung, nobody has done anything yet.
+            confidence="hypothesis" if finding.hang is None else "supported",
+            culprits=named.ranks,
+            doing=dict.fromkeys(named.ranks, named.doing),
+            victims=tuple(rank for rank in finding.victims if rank not in named.ranks),
+            evidence=(*finding.evidence, *named.evidence),
+            alternatives=tuple(other for other in finding.alternatives if other.culprits != own),
+        ),
+        words=(*one.words, named.sentence),
+        hosts={},
     )
 
 
-def _as_many(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
+def _as_many(one: Believed, said: SourceFinding, _check: Check) -> Believed:
     if not said.as_many:
-        return verdict
-    return msgspec.structs.replace(
-        verdict, confidence="hypothesis", culprits=[], suspects=verdict.culprits, victims=""
-    )
+        return one
+    return replace(one, finding=replace(one.finding, confidence="hypothesis", victims=()))
 
 
-def _which_exact_cause(verdict: Verdict, said: SourceFinding, _check: Check) -> Verdict:
-    given, at = verdict.cause, said.location
+def _which_exact_cause(one: Believed, said: SourceFinding, _check: Check) -> Believed:
+    given, at = one.finding.cause, said.location
     for cause in said.causes:
-        verdict = _of_cause(verdict, cause)
-    supposed = at is not None and at.condition is not None and at.why_it_can_differ is None
-    if supposed and verdict.cause != given and verdict.confidence == "established":
+        one = _of_cause(one, cause)
+    supposed = at.condition is not None and at.why_it_can_differ is None
+    if supposed and one.finding.cause != given and one.finding.confidence == "established":
         # That this condition decided is likely; why it came out differently, and so what it means, nothing shows.
-        return msgspec.structs.replace(verdict, confidence="supported")
-    return verdict
+        return replace(one, finding=replace(one.finding, confidence="supported"))
+    return one
 
 
-def _at_which_line(verdict: Verdict, said: SourceFinding, check: Check) -> Verdict:
-    told = said.location is not None and said.location.condition is not None
-    before = without_ways(verdict.sentence) if told else verdict.sentence
-    before = without_perhaps_left(before) if told or said.causes else before
-    words = in_words(said.sentence, check)
-    return msgspec.structs.replace(
-        verdict,
-        location=said.location,
-        excerpts=list(said.excerpts),
-        sentence=f"{before} {words}".strip(),
-        alternatives=[one for one in verdict.alternatives if not told or one.decided_by != BY_SOURCE],
-        claims=[*verdict.claims, *check.claims],
-        divergence=_with_implied(verdict.divergence, said.implied),
+def _at_which_line(one: Believed, said: SourceFinding, check: Check) -> Believed:
+    finding, told = one.finding, said.location.condition is not None
+    words = taken_back(one.words, "different ways") if told else one.words
+    words = taken_back(words, "perhaps left the loop") if told or said.causes else words
+    others = tuple(other for other in finding.alternatives if not told or other.decided_by != BY_SOURCE)
+    added = checked(said.sentence, check)
+    return replace(
+        one,
+        finding=replace(
+            finding,
+            location=said.location,
+            alternatives=others,
+            divergence=_with_implied(finding.divergence, said.implied),
+        ),
+        words=(*words, *added),
+        excerpts=said.excerpts,
+        claims=(*one.claims, *check.claims),
     )
 
 
@@ -112,21 +112,22 @@ def _with_implied(divergence: Divergence | None, implied: Sequence[Implied]) -> 
     return msgspec.structs.replace(divergence, cohorts=cohorts)
 
 
-def _not_yet_there(verdict: Verdict, said: SourceFinding, check: Check) -> Verdict:
+def _not_yet_there(one: Believed, said: SourceFinding, check: Check) -> Believed:
     """Who goes round a loop once more, which the others have left, has left out nothing that lies behind it."""
-    named = {one.rank for one in verdict.culprits}
-    condition = (said.location.condition or "") if said.location is not None else ""
-    rounds = [one for one in check.claims if isinstance(one, TookBranch) and one.truth]
-    again = condition.startswith(_LOOPS) and any(named & set(ranks_of(one)) for one in rounds)
+    named = set(one.culprits)
+    condition = said.location.condition or ""
+    rounds = [claim for claim in check.claims if isinstance(claim, TookBranch) and claim.truth]
+    again = condition.startswith(_LOOPS) and any(named & set(ranks_of(claim)) for claim in rounds)
     # Who caught an exception, and made a call more for it, is in another go at what raised.
     again = again or (condition.startswith("except") and "extra_collective" in said.causes)
     if not again:
-        return verdict
-    return msgspec.structs.replace(
-        verdict,
-        sentence=without_skipping(verdict.sentence),
-        claims=[one for one in verdict.claims if not isinstance(one, LeftOut)],
-        alternatives=[one for one in verdict.alternatives if one.cause != "order_inversion"],
+        return one
+    others = tuple(other for other in one.finding.alternatives if other.cause != "order_inversion")
+    return replace(
+        one,
+        finding=replace(one.finding, alternatives=others),
+        words=taken_back(one.words, "skipped a call"),
+        claims=tuple(claim for claim in one.claims if not isinstance(claim, LeftOut)),
     )
 
 
@@ -134,26 +135,21 @@ def _not_yet_there(verdict: Verdict, said: SourceFinding, check: Check) -> Verdi
 ADDED_BY_CODE = (_whom_it_names, _as_many, _which_exact_cause, _at_which_line, _not_yet_there)
 
 
-def _with_code(verdict: Verdict, said: SourceFinding | None, check: Check) -> Verdict:
+def _with_code(one: Believed, said: SourceFinding | None, check: Check) -> Believed:
     if said is None:
-        return msgspec.structs.replace(verdict, location=None)
+        return replace(one, finding=replace(one.finding, location=None))
     for add in ADDED_BY_CODE:
-        verdict = add(verdict, said, check)
-    return verdict
+        one = add(one, said, check)
+    return one
 
 
-def _of_cause(verdict: Verdict, cause: str) -> Verdict:
-    alternatives = [other for other in verdict.alternatives if other.cause != cause]
-    if cause == verdict.cause:
-        return msgspec.structs.replace(verdict, alternatives=alternatives)
-    if verdict.cause == "order_inversion":
-        verdict = msgspec.structs.replace(verdict, sentence=without_order(verdict.sentence))
-    return msgspec.structs.replace(
-        verdict,
-        cause=cause,
-        family=CAUSES[cause].family,
-        alternatives=alternatives,
-        remedies=list(CAUSES[cause].remedies),
-        anti_advice=list(CAUSES[cause].anti_advice),
-        probes=list(CAUSES[cause].probes),
+def _of_cause(one: Believed, cause: str) -> Believed:
+    finding = one.finding
+    others = tuple(other for other in finding.alternatives if other.cause != cause)
+    if cause == finding.cause:
+        return replace(one, finding=replace(finding, alternatives=others))
+    return replace(
+        one,
+        finding=replace(finding, cause=cause, alternatives=others, unadvised=()),
+        words=taken_back(one.words, "another order") if finding.cause == "order_inversion" else one.words,
     )

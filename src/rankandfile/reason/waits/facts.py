@@ -17,7 +17,7 @@ from .ended_ranks import with_deaths
 from .ends import settled_ends
 from .graph import WaitEnd, Waits, build, find_pending
 from .seen_waiting import seen_waiting
-from .unrecorded_waits import unseen
+from .unrecorded_waits import owed_by_nobody, unseen
 
 
 class WaitFacts(RankFacts, frozen=True, kw_only=True):
@@ -28,6 +28,8 @@ class WaitFacts(RankFacts, frozen=True, kw_only=True):
     """Per group that the end of a wait is about: the paths its ranks took."""
     hidden: dict[int, int]
     """Rank that may wait in one -> sends and receives it made that were not recorded, as far as they can be counted."""
+    owed_by_nobody: frozenset[int]
+    """Of those that have not come: all others have made their transfers, as the numbers of gloo's calls tell."""
     contradictions: tuple[Contradiction, ...]
     """What two sources say of one rank, and cannot both be so."""
 
@@ -51,7 +53,8 @@ def wait_facts(ranks: RankFacts, step: OnStep) -> WaitFacts:
         if history := lost_words(case, call_table, group):
             step(f"Rings: {history}, in group {case.group_label(group)}")
     hidden = hidden_transfers(case, call_table)
-    hidden = unseen(hidden, wait_ends, waits, hosts, accounts, case, call_table, ranks.code)
+    unowed = owed_by_nobody(wait_ends, waits, case, call_table, ranks.code)
+    hidden = unseen(hidden, wait_ends, waits, hosts, accounts, case, unowed)
     if hidden:
         step(
             f"Hidden: {sum(hidden.values()):,} sends and receives known that were not recorded; {len(hidden):,} ranks "
@@ -66,6 +69,7 @@ def wait_facts(ranks: RankFacts, step: OnStep) -> WaitFacts:
         wait_ends=wait_ends,
         paths_of_groups=paths_of_groups,
         hidden=hidden,
+        owed_by_nobody=unowed,
         contradictions=against,
     )
 

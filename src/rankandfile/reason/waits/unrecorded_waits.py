@@ -14,7 +14,7 @@ import re
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.model.code_read import NO_CODE, CodeRead
+from rankandfile.model.code_read import CodeRead
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.reason.calls.call_table import CallTable
 from rankandfile.reason.calls.unrecorded_transfers import as_many_each, made_all, made_in_others
@@ -36,13 +36,11 @@ def unseen(
     hosts: dict[int, Stand],
     accounts: Accounts,
     case: Case,
-    call_table: CallTable,
-    code: CodeRead = NO_CODE,
+    owed_by_nobody: frozenset[int],
 ) -> dict[int, int]:
     """`hidden`, with the ranks that stacks take out of it or put into it."""
-    backends = case.dumps_used["backend"].drop_nulls().unique().to_list()
     known = {rank: count for rank, count in hidden.items() if not _elsewhere(hosts.get(rank))}
-    if "gloo" not in backends:
+    if not _of_gloo(case):
         return known
     out = dict(known)
     ends = [wait_end for wait_end in wait_ends if wait_end.kind == "absent"]
@@ -59,19 +57,29 @@ def unseen(
             )
             if likely or by_stack or (bool(hidden) and rank not in hosts and without_frames(case, rank)):
                 out.setdefault(rank, 0)
-        if len(wait_end.ranks) == 1 and nobody_owes_it(wait_end, waits, case, call_table, code):
+        if len(wait_end.ranks) == 1 and wait_end.ranks[0] in owed_by_nobody:
             out.pop(wait_end.ranks[0], None)
     return known if out != known and _UNSEEN.off else out
 
 
-def nobody_owes_it(
-    wait_end: WaitEnd, waits: Waits, case: Case, call_table: CallTable, code: CodeRead = NO_CODE
-) -> bool:
+def owed_by_nobody(
+    wait_ends: tuple[WaitEnd, ...], waits: Waits, case: Case, call_table: CallTable, code: CodeRead
+) -> frozenset[int]:
+    """Ranks that have not come, and to whom nobody of the others owes a message. One of another group, or one that was
+    let go of, somebody may owe all the same."""
+    if not _of_gloo(case) or code.untold_transfers or _groups_without_a_call(case):
+        return frozenset()
+    alone = [end for end in wait_ends if end.kind == "absent" and len(end.ranks) == 1]
+    return frozenset(end.ranks[0] for end in alone if _nobody_owes_it(end, waits, case, call_table))
+
+
+def _of_gloo(case: Case) -> bool:
+    return "gloo" in case.dumps_used["backend"].drop_nulls().unique().to_list()
+
+
+def _nobody_owes_it(wait_end: WaitEnd, waits: Waits, case: Case, call_table: CallTable) -> bool:
     """Every other rank of the job waits in one call, and has made all its transfers of the round before it: as many as
-    in its own rounds before, or as each other, if all ranks always did. A message of another group, or one that was let
-    go of, it may owe all the same."""
-    if code.untold_transfers or _groups_without_a_call(case):
-        return False
+    in its own rounds before, or as each other, if all ranks always did."""
     everyone = set(range(case.world_size or 0))
     for call in (waits.pending[index] for index in wait_end.pending):
         if call.slot is None or {*call.waiting, *wait_end.ranks} != everyone:
@@ -92,6 +100,7 @@ def without_frames(case: Case, rank: int) -> bool:
 
 
 def named_after_a_transfer(stand: Stand) -> bool:
+    """Whether it is a send or a receive, or its place is called like one."""
     name = re.split(r"[/\\]", stand.location.file)[-1]
     named = _TRANSFERS.search(f"{stand.location.function} {name}") is not None
     return stand.activity == "p2p" or (named and not _NAMES.off)

@@ -78,7 +78,6 @@ _THINGS = Heuristic(
 )
 _OWN_RANK = Heuristic("rank-conditional in the code", "a decision on the rank itself made it")
 _OF_TENSORS = ("size_mismatch", "dtype_mismatch", "split_mismatch")
-_CALLS = {"extra": "extra_collective", "skipped": "skipped_collective"}
 _WITHIN = ("inside", "logged", "put_off")
 _MISSED = ("KeyError", "IndexError", "LookupError")
 _PATHS = {"skipped_collective", "extra_collective", "different_collective"}

@@ -288,12 +288,10 @@ def _positioned(ev: Evaluator, e: ast.Call, frame: Frame, name: str, path: Path)
     value = origins.from_table(known, e, frame)
     dimension = groups.dimension(ev, e, frame, path) if known.along == "*" else None
     if dimension is not None:
-        return origins.here(
-            known.kind, f"{known.words} along `{dimension}`", e, frame, frozenset([dimension])
-        )
+        return origins.of_source(known, f" along `{dimension}`", e, frame, frozenset([dimension]))
     group = argument(e, 0, "group") if known.group else None
     if group is not None:
         axes = groups.axes(ev, group, frame)
         if axes is not None:
-            return origins.here(known.kind, f"{known.words} within `{text(group, 40)}`", e, frame, axes)
+            return origins.of_source(known, f" within `{text(group, 40)}`", e, frame, axes)
     return value

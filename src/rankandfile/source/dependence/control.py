@@ -21,7 +21,7 @@ from .frame import Frame
 from .reaching_assignments import reaching
 from .stored_items import matters
 from .syntax import EACH, HOLDS, LEN, Path, ancestors, argument, dotted, loops_around
-from .value import ORDERS, UNIFORM, UNKNOWN, Link, Value, join
+from .value import ORDERS, UNIFORM, UNKNOWN, Link, LinkKind, Value, join
 from .written.matched import as_test
 
 if TYPE_CHECKING:
@@ -147,10 +147,15 @@ def _counts(ev: Evaluator, d: Definition, frame: Frame, *, whole: bool) -> Itera
             words = f"is {done} at {file}:{d.line} or not, as `{shown}` decides ({where}:{condition.line})"
             # That some ranks have no use for an item may be meant: then the place is where that is asked.
             upon = (where, condition.line) if whole or d.how != "mutate" else None
-            yield value.by(Link(where, condition.line, d.name, words, shown, upon))
+            yield value.by(Link(where, condition.line, d.name, words, shown, upon, upon_kind(condition)))
     if d.name.startswith("self.") and not ev.in_depth:
         for site, _bound in islice(ev.objects.callers(frame.function), MOST_GUARDS):
             yield from (value for value in counted.which_one(ev, site, d.name) if value.differs)
+
+
+def upon_kind(condition: Condition) -> LinkKind:
+    """Of what was done or not, as the condition decides."""
+    return "upon an exception" if condition.text.startswith("except ") else "upon a test"
 
 
 def _own(ev: Evaluator, d: Definition, frame: Frame, path: Path) -> Value:
@@ -179,7 +184,7 @@ def _guards(
             done = "loses an item" if d.how == "remove" else "is set"
             words = f"{done} at {file}:{d.line} or not, as `{shown}` decides ({file}:{condition.line})"
             upon = (file, condition.line) if lasting else None
-            found.append(value.by(Link(file, d.line, d.name, words, shown, upon)))
+            found.append(value.by(Link(file, d.line, d.name, words, shown, upon, upon_kind(condition))))
         elif value.level == "unknown":
             # What is set under a test of which nothing is known may be another thing on every rank.
             found.append(value)
@@ -208,7 +213,7 @@ def _decided_upon(ev: Evaluator, container: ast.expr, frame: Frame) -> Iterator[
                     f"is given an item under a key at {file}:{d.line} or not: `{condition.text}` decides "
                     f"({there}:{condition.line})"
                 )
-                yield value.by(Link(there, condition.line, d.name, words, condition.text))
+                yield value.by(Link(there, condition.line, d.name, words, condition.text, kind="under a key"))
 
 
 def _stores_in(

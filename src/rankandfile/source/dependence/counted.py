@@ -97,7 +97,8 @@ def how_often(ev: Evaluator, e: ast.Attribute, kind: str, methods: tuple[str, ..
                 f"is counted on at {file}:{site.call.lineno} or not, as `{condition.text}` decides "
                 f"({where}:{condition.line})"
             )
-            link = Link(where, condition.line, text(e), words, condition.text)
+            kind = control.upon_kind(condition)
+            link = Link(where, condition.line, text(e), words, condition.text, kind=kind)
             found.append(value.by(link) if value.differs else value)
     return join(found) if found else UNKNOWN
 

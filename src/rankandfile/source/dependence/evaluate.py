@@ -294,4 +294,5 @@ def _set(file: str, d: Definition, value: ast.expr) -> Link:
         if d.how == "remove"
         else f"is set at {file}:{line} from `{shown}`"
     )
-    return Link(file, line, d.name, words, shown)
+    same = d.how != "remove" and isinstance(value, ast.Name) and d.name.isidentifier()
+    return Link(file, line, d.name, words, shown, kind="another name" if same else "")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rankandfile.source.flow.condition import Condition, Point
 from rankandfile.source.flow.exceptions import Caught
-from rankandfile.source.flow.graph import called_name
 from rankandfile.source.flow.how_often import between_nodes
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, method, resolve
 from rankandfile.source.program.scopes import own_nodes
@@ -205,7 +205,8 @@ def _of_lookup(ev: Evaluator, node: ast.Subscript, caught: Caught, frame: Frame)
     if not key.differs:
         return UNKNOWN
     file, line = frame.function.module.path, node.lineno
-    link = Link(file, line, text(node, 60), f"asks for what only this rank's data has ({file}:{line})")
+    words = f"asks for what only this rank's data has ({file}:{line})"
+    link = Link(file, line, text(node, 60), words, kind="own data")
     return Value("varying", source="exception", chain=(link, *key.chain))
 
 
@@ -272,9 +273,8 @@ def _outside(ev: Evaluator, call: ast.Call, caught: Caught, frame: Frame) -> Val
     if not given.differs:
         return UNKNOWN
     words = f"raises for data that only this rank has ({file}:{call.lineno})"
-    return Value(
-        "varying", source="exception", chain=(Link(file, call.lineno, text(call, 60), words), *given.chain)
-    )
+    link = Link(file, call.lineno, text(call, 60), words, kind="own data")
+    return Value("varying", source="exception", chain=(link, *given.chain))
 
 
 def ends(ev: Evaluator, frame: Frame) -> Value:

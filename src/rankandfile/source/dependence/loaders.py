@@ -39,8 +39,8 @@ def loader(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         given = [each for each in content(e) if not (told and each is dataset)]
         length = join([ev.all(given, frame), *items])
         words = f"is this rank's own shard, as long as it happens to be ({file}:{e.lineno})"
-        return _own(length, "shard_length", Link(file, e.lineno, text(e, 60), words))
-    link = Link(file, e.lineno, text(e, 60), f"holds this rank's batches only ({file}:{e.lineno})")
+        return _own(length, "shard_length", Link(file, e.lineno, text(e, 60), words, kind="own shard"))
+    link = _holder(file, e)
     if even:
         return Value("varying", source="local_data", chain=(link,))
     value = join([UNKNOWN, ev.all(content(e), frame)])
@@ -57,9 +57,14 @@ def prepared(ev: Evaluator, e: ast.Call, frame: Frame, path: Path) -> Value:
         return UNIFORM
     if given and any(name in LOADERS for name in ev.objects.externals(given[0], frame)):
         file = frame.function.module.path
-        link = Link(file, e.lineno, text(e, 60), f"holds this rank's batches only ({file}:{e.lineno})")
+        link = _holder(file, e)
         return UNIFORM if path[0] == LEN else Value("varying", source="local_data", chain=(link,))
     return ev.all(given[:1], frame, path)
+
+
+def _holder(file: str, e: ast.Call) -> Link:
+    words = f"holds this rank's batches only ({file}:{e.lineno})"
+    return Link(file, e.lineno, text(e, 60), words, kind="own batches")
 
 
 def _own(value: Value, source: str, link: Link) -> Value:

@@ -5,20 +5,28 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.program.modules import Program
-from rankandfile.source.registry.entry import Source
+from rankandfile.source.registry.entry import OWN_NUMBER, Source
 from rankandfile.source.registry.python import JOB_VARIABLES, RANK_VARIABLES
 
 from .assignments import Definition
 from .frame import Frame
 from .index import index_of
 from .syntax import argument, constant, text
-from .value import UNIFORM, UNKNOWN, Link, Value
+from .value import UNIFORM, UNKNOWN, Link, LinkKind, Value
 
 
-def here(kind: str, words: str, e: ast.AST, frame: Frame, axes: frozenset[str] = frozenset()) -> Value:
+def here(
+    kind: str,
+    words: str,
+    e: ast.AST,
+    frame: Frame,
+    axes: frozenset[str] = frozenset(),
+    *,
+    of: LinkKind = "",
+) -> Value:
     """A value that is `words`, from this place."""
     file, line = frame.function.module.path, getattr(e, "lineno", 0)
-    link = Link(file, line, text(e), f"is {words} ({file}:{line})")
+    link = Link(file, line, text(e), f"is {words} ({file}:{line})", kind=of)
     return Value("axes" if axes else "varying", axes=axes, source=kind, chain=(link,))
 
 
@@ -32,10 +40,14 @@ def from_table(source: Source, e: ast.expr, frame: Frame) -> Value:
     elif source.along not in ("", "*") and isinstance(e, ast.Call):
         axis = constant(argument(e, 0, source.along))
         axes.update([axis] if isinstance(axis, str) else [])
-    words = source.words
-    if axes:
-        words += f" along `{min(axes)}`" if not source.along.startswith("=") else ""
-    return here(source.kind, words, e, frame, frozenset(axes))
+    named = bool(axes) and not source.along.startswith("=")
+    return of_source(source, f" along `{min(axes)}`" if named else "", e, frame, frozenset(axes))
+
+
+def of_source(source: Source, where: str, e: ast.expr, frame: Frame, axes: frozenset[str]) -> Value:
+    """What it gives; `where`: along which axis, or within which group."""
+    of: LinkKind = "own number" if source.gives_number else ""
+    return here(source.kind, f"{source.words}{where}", e, frame, axes, of=of)
 
 
 def _has_a_word(program: Program, words: tuple[str, ...]) -> bool:
@@ -66,23 +78,20 @@ def environment(variable: object, e: ast.expr, frame: Frame) -> Value:
             if str(variable).endswith(("RANK", "PROCID", "LOCALID", "PROCESS_ID"))
             else "environment"
         )
-        words = (
-            "the rank's own number" if kind == "rank_api" else "set by the launcher for this process or host"
-        )
-        return here(kind, words, e, frame)
+        if kind == "rank_api":
+            return here(kind, OWN_NUMBER, e, frame, of="own number")
+        return here(kind, "set by the launcher for this process or host", e, frame)
     return UNIFORM if variable in JOB_VARIABLES else UNKNOWN
 
 
-_BEFORE_REDUCTION = "computed from this rank's batches only, before any reduction"
-
-
 def gradient(e: ast.Attribute, frame: Frame) -> Value:
-    return here("local_data", _BEFORE_REDUCTION, e, frame)
+    words = "computed from this rank's batches only, before any reduction"
+    return here("local_data", words, e, frame, of="gradient")
 
 
 def of_gradient(value: Value) -> bool:
     """Whether what differs is a gradient's numbers: of these, there are as many on every rank."""
-    return bool(value.chain) and value.chain[-1].verb.startswith(f"is {_BEFORE_REDUCTION}")
+    return bool(value.chain) and value.chain[-1].kind == "gradient"
 
 
 def gradient_handed_over(name: str, frame: Frame) -> Value:
@@ -117,4 +126,5 @@ def set_order(e: ast.expr, frame: Frame) -> Value:
 
 
 def exception_link(file: str, d: Definition) -> Link:
-    return Link(file, d.line, d.name, f"is an exception that this rank alone has met ({file}:{d.line})")
+    words = f"is an exception that this rank alone has met ({file}:{d.line})"
+    return Link(file, d.line, d.name, words, kind="met alone")

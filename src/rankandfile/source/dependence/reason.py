@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from .value import Level, Link, Value
+from .value import Level, Link, LinkKind, Value
 
 _ENDS = {
     "local_data": "and it is never reduced",
@@ -26,6 +26,12 @@ class Step(Struct, frozen=True):
     words: str
     upon: tuple[str, int] | None = None
     """File and line of the decision upon which something that lives on was changed here, or was not."""
+    kind: LinkKind = ""
+
+    @property
+    def or_not(self) -> bool:
+        """Whether it was done or not, as something decides."""
+        return self.kind in ("upon a test", "upon an exception")
 
 
 class Reason(Struct, frozen=True):
@@ -55,7 +61,7 @@ def reason_of(value: Value) -> Reason:
     if not value.differs:
         return Reason(value.level)
     steps = tuple(
-        Step(link.file, link.line, link.subject, f"`{link.subject}` {link.verb}", link.upon)
+        Step(link.file, link.line, link.subject, f"`{link.subject}` {link.verb}", link.upon, link.kind)
         for link in value.chain
     )
     return Reason(value.level, value.axes, value.source, steps, _sentence(value), value.agreed)
@@ -79,14 +85,16 @@ def _sentence(value: Value) -> str:
     if value.agreed:
         groups = " and ".join(f"`{group}`" for group in sorted(value.agreed))
         return f"{words}, reduced over {groups} only"
-    own = "the rank's own number" in links[-1].verb
-    end = "" if own else _ENDS.get(value.source, _UNAGREED)
+    end = "" if links[-1].kind == "own number" else _ENDS.get(value.source, _UNAGREED)
     return f"{words}, {end}" if end else words
+
+
+_OWN: tuple[LinkKind, ...] = ("own batches", "own shard", "own data")
 
 
 def _to_own_data(links: tuple[Link, ...]) -> tuple[Link, ...]:
     """Whose data a loader holds says enough; how the loader came by it is in the steps."""
-    own = next((number for number, link in enumerate(links, 1) if "this rank" in link.verb), len(links))
+    own = next((number for number, link in enumerate(links, 1) if link.kind in _OWN), len(links))
     return links[:own]
 
 

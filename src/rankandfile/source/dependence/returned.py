@@ -17,7 +17,7 @@ from . import control, origins
 from .frame import Frame
 from .reaching_assignments import reaching
 from .syntax import EACH, ENTER, Path, argument, content, dotted, text
-from .value import UNKNOWN, Link, Value, join
+from .value import UNKNOWN, Link, LinkKind, Value, join
 
 if TYPE_CHECKING:
     from .evaluate import Evaluator
@@ -163,7 +163,8 @@ def _yielded(
         if condition.kind != "call" and not (path[:1] == (EACH,) and _only_ends(target, condition, yields)):
             file = target.module.path
             words = f"yields as often as `{condition.text}` lets it ({file}:{condition.line})"
-            link = Link(file, condition.line, f"{target.qualname}()", words, condition.text)
+            of: LinkKind = "as often as a test says" if condition.text.startswith("if ") else ""
+            link = Link(file, condition.line, f"{target.qualname}()", words, condition.text, kind=of)
             value = control.of_condition(ev, condition, inside)
             # `if i % world == rank: yield item` deals the items out: what comes is this rank's share of them.
             dealt = any(isinstance(part, ast.Mod) for part in ast.walk(condition.node))

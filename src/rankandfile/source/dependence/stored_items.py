@@ -105,4 +105,5 @@ def _membership(
 
 def _under(d: Definition, key: ast.expr, frame: Frame) -> Link:
     file, shown = frame.function.module.path, text(key, 60)
-    return Link(file, d.line, d.name, f"is given an item under `{shown}` at {file}:{d.line}", shown)
+    words = f"is given an item under `{shown}` at {file}:{d.line}"
+    return Link(file, d.line, d.name, words, shown, kind="under a key")

@@ -28,6 +28,24 @@ _ORDER: dict[Level, int] = {"uniform": 0, "unknown": 1, "axes": 2, "varying": 3}
 LONGEST_CHAIN = 12
 
 
+LinkKind: TypeAlias = Literal[
+    "",
+    "another name",
+    "upon a test",
+    "upon an exception",
+    "as often as a test says",
+    "under a key",
+    "own number",
+    "own batches",
+    "own shard",
+    "own data",
+    "met alone",
+    "gradient",
+]
+"""What else is asked of a step: it gives the same under another name; it was done or not, as a test or the handler of
+an exception decides; it comes from the number or from the data of the rank; nobody but this rank met it."""
+
+
 class Link(Struct, frozen=True):
     """One step of the way: "`subject` verb"; `mention` is the thing that the verb ends with, if it ends with one."""
 
@@ -38,6 +56,7 @@ class Link(Struct, frozen=True):
     mention: str = ""
     upon: tuple[str, int] | None = None
     """File and line of the decision upon which something that lives on was changed, or was not."""
+    kind: LinkKind = ""
 
 
 class Value(Struct, frozen=True):

@@ -26,8 +26,6 @@ Open: TypeAlias = "tuple[tuple[Function, Node, int, ast.expr], ...]"
 """The calls that are open, outermost first: the caller, its step, which effect of that, the call."""
 Place: TypeAlias = "tuple[Function, Node | None, int, Open]"
 """Where control is; at no node: at the end of what is looked at."""
-Token: TypeAlias = "tuple[str, str]"
-"""A group, and what is issued on it."""
 Ways: TypeAlias = "Callable[[Function, Node, Open], frozenset[str]]"
 """Which outcomes of a decision are open, where control comes to it through these calls."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, enclosing_class, method, resolve
 from rankandfile.source.program.scopes import own_nodes
@@ -23,8 +24,9 @@ def runs_as_asked(function: Function, call: ast.AST | None) -> bool:
 def _asks(items: ast.expr, call: ast.Call) -> bool:
     if items is call:
         return True
-    name = getattr(items.func, "id", getattr(items.func, "attr", "")) if isinstance(items, ast.Call) else ""
-    return isinstance(items, ast.Call) and name in _PASSES_ON and any(_asks(one, call) for one in items.args)
+    if not isinstance(items, ast.Call) or called_name(items) not in _PASSES_ON:
+        return False
+    return any(_asks(one, call) for one in items.args)
 
 
 def _makes_a_generator(function: Function, call: ast.Call) -> bool:

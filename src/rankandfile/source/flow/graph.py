@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
+from rankandfile.source.program.called import called_name
+
 from .condition import Kind
 
 RAISED = "raised"
@@ -100,13 +102,6 @@ def _reaches(e: ast.expr, line: int) -> bool:
 
 def _size(e: ast.expr) -> int:
     return sum(1 for _ in ast.walk(e))
-
-
-def called_name(call: ast.Call) -> str | None:
-    """The last part of the name of what is called."""
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else None
 
 
 def reachable(entry: Node) -> list[Node]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, objects_of, why
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, place_in
@@ -79,13 +80,6 @@ def calls_on(place: SourcePlace, stop: Stop) -> list[ast.Call]:
     ]
     named = [call for call in spanning if stop.call is not None and called_name(call) == stop.call]
     return named or spanning
-
-
-def called_name(call: ast.Call) -> str:
-    function = call.func
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _followed(places: SourcePlaces, path: CallPath, depth: int, value: ast.expr, cause: str) -> Origin | None:

@@ -14,7 +14,8 @@ from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.flow import Condition
 from rankandfile.source.flow.condition import tested
-from rankandfile.source.one_rank.job import Job, job_of
+from rankandfile.source.one_rank.job import Job
+from rankandfile.source.one_rank.job_of_case import job_of
 from rankandfile.source.one_rank.values import OneRank
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.places import SourcePlace, SourcePlaces

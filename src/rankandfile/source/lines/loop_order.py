@@ -11,10 +11,11 @@ from rankandfile.source.dependence import why, why_sorted
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import COMPREHENSIONS, dotted
 from rankandfile.source.flow import Condition, Kind
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, place_in
 
-from .arguments import Origin, assigned, called_name
+from .arguments import Origin, assigned
 from .call_paths import CallPath
 from .made_from import Entry, called_in, enters, results
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.syntax import text
-from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function, Program
 
 _LONGEST = 60

@@ -6,10 +6,11 @@ import ast
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.one_rank.arithmetic import alone
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace
 
-from .arguments import called_name, calls_on, from_caller
+from .arguments import calls_on, from_caller
 from .call_paths import CallPath, Stop
 from .found_line import Search
 

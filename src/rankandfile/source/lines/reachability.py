@@ -15,13 +15,14 @@ from rankandfile.source.dependence.syntax import LOOPS, spans
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.flow.graph import Graph, Node
 from rankandfile.source.flow.reach import between
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function, Program
 from rankandfile.source.program.names import method, resolve
 from rankandfile.source.program.places import SourcePlace, SourcePlaces, in_loop
 from rankandfile.source.program.scopes import binding_scope
 
-from .arguments import called_name, calls_on
+from .arguments import calls_on
 from .call_paths import OPAQUE, Frame, Stop
 
 #: Python 3.10 knows no `try` of groups.

@@ -12,11 +12,12 @@ from rankandfile.model.claims import Claim, TookBranch
 from rankandfile.model.findings import Implied
 from rankandfile.model.ranks import format_ranks, parse_ranks
 from rankandfile.model.sentence import Clause, Sentence, told
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.places import SourcePlaces
 
-from .arguments import called_name, calls_on
+from .arguments import calls_on
 from .call_paths import Stop
 from .decision import MOST_ASKED
 from .divergence import CodeDivergence, Side

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason
@@ -27,16 +26,10 @@ _FAR = {
 is read from files that are alike on all ranks."""
 _OF_SHARDED = ("get_model_state_dict", "get_optimizer_state_dict", "get_state_dict", "set_model_state_dict")
 """Of a model that is not sharded, or not yet, they ask nobody."""
-_SAID = " is an exception that this rank alone has met "
-_FILTERED = " yields as often as `if "
-_OR_NOT = " or not, as `"
-_RENAMED = re.compile(r"^`\w+` is set at \S+ from `\w+`$")
-_BEGINS = (" holds this rank's batches only ", " is this rank's own shard, ")
+_BEGINS = ("own batches", "own shard")
 """Where data is the rank's own; how it came to be that is no part of the way."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 _CONNECTED = "is_initialized()"
-NUMBER = " is the rank's own number"
-_OR_NOT_RAISED = f"{_OR_NOT}except "
 
 
 def severity(parting: Parting) -> Severity | None:
@@ -70,7 +63,7 @@ def of_reason(reason: Reason, group: str = "") -> Severity | None:
     """What a rule may say that finds by itself: no more than a warning."""
     if reason.level not in ("axes", "varying") or not within(group, reason):
         return None
-    doubts = sum(_OR_NOT in step.words for step in reason.chain)
+    doubts = sum(step.or_not for step in reason.chain)
     far = reason.source in ORDERS or _steps(reason) > _FAR.get(reason.source, _FAR[""]) or doubts > 1
     return "hint" if far else "warning"
 
@@ -89,20 +82,20 @@ def within(of: str, reason: Reason) -> bool:
 
 def _far(parting: Parting, reason: Reason) -> bool:
     """A long way from the source, over decisions, says little about what a rank really meets."""
-    doubts = sum(_OR_NOT in step.words for step in reason.chain)
+    doubts = sum(step.or_not for step in reason.chain)
     of_rank = reason.source in RANK and not isinstance(parting.owner, SWALLOWS)
     if of_rank and not parting.certain and parting.event.op not in SETS_UP_GROUPS:
         if isinstance(parting.owner, ast.For) and len(reason.chain) in (2, 3, 4) and doubts == 1:
             # What is put in a list under a test of the rank itself; nothing that is computed from it.
-            return _OR_NOT not in reason.chain[-2].words
+            return not reason.chain[-2].or_not
         # Another name for the same is no step away.
-        return sum(not _RENAMED.search(step.words) for step in reason.chain) > 2 or doubts > 0
+        return sum(step.kind != "another name" for step in reason.chain) > 2 or doubts > 0
     return _steps(reason) > _FAR.get(_kind(parting, reason), _FAR[""]) or doubts > 1
 
 
 def _steps(reason: Reason) -> int:
     """How long the way is to what the rank alone has."""
-    begins = (n for n, step in enumerate(reason.chain, 1) if any(words in step.words for words in _BEGINS))
+    begins = (n for n, step in enumerate(reason.chain, 1) if step.kind in _BEGINS)
     return next(begins, len(reason.chain))
 
 
@@ -110,7 +103,7 @@ def _voted(parting: Parting, reason: Reason) -> bool:
     """Whoever swallows an exception where collectives are issued, too, may well tell the others of it there."""
     program = parting.function.module.program
     for step in reason.chain:
-        module = program.module(step.file) if _OR_NOT_RAISED in step.words else None
+        module = program.module(step.file) if step.kind == "upon an exception" else None
         around = (
             [f for f in module.functions[1:] if f.first_line <= step.line <= f.last_line] if module else []
         )
@@ -144,14 +137,14 @@ def _of_its_part(parting: Parting, reason: Reason) -> bool:
         for compared in test.comparators
         for each in ast.walk(compared)
     )
-    by_number = bool(reason.chain) and NUMBER in reason.chain[-1].words
+    by_number = bool(reason.chain) and reason.chain[-1].kind == "own number"
     return named and by_number and bool(parting.group) and any("[" in step.words for step in reason.chain)
 
 
 def _only_an_order(parting: Parting, reason: Reason) -> bool:
     """Where only the order differs, a loop takes other items first; what is asked of all of them has one answer."""
     rounds = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
-    return reason.source in ORDERS and (not rounds or any(_OR_NOT in step.words for step in reason.chain))
+    return reason.source in ORDERS and (not rounds or any(step.or_not for step in reason.chain))
 
 
 def _remembered(parting: Parting, reason: Reason) -> bool:
@@ -179,12 +172,12 @@ def _ends(parting: Parting, reason: Reason) -> bool:
 
 def _kind(parting: Parting, reason: Reason) -> str:
     """Of a loop that is as long as something of the rank's own, only the nearest are worth more than a hint."""
-    if reason.chain and _SAID in reason.chain[-1].words:
+    if reason.chain and reason.chain[-1].kind == "met alone":
         return "what an exception says"
     over = isinstance(parting.owner, (ast.For, ast.AsyncFor, ast.comprehension))
     if not over or reason.source in ("shard_length", "clock"):
         # Over what a generator yields until its time is up, a loop is as long as a `while` upon the clock.
         return reason.source
-    if reason.source == "local_data" and any(_FILTERED in step.words for step in reason.chain):
+    if reason.source == "local_data" and any(step.kind == "as often as a test says" for step in reason.chain):
         return ""
     return "loop over local_data" if reason.source == "local_data" else "loop"

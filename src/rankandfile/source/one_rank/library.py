@@ -28,13 +28,12 @@ OF_GROUP = {
 }
 """What tells a rank's number in a group from the job's; a group is known as the ranks in it."""
 
+#: Properties that mean one thing in every framework that has them.
 _NUMBER = {"global_rank", "process_index"}
 _LOCAL_NUMBER = {"local_process_index"}
 _FIRST = {"is_global_zero", "is_main_process", "is_world_process_zero"}
 _FIRST_LOCALLY = {"is_local_main_process", "is_local_process_zero"}
 _SIZE = {"world_size", "num_processes"}
-ROLES = _NUMBER | _LOCAL_NUMBER | _FIRST | _FIRST_LOCALLY | {"is_last_process"}
-"""Properties that mean one thing in every framework that has them."""
 
 
 def asked(name: str, rank: int, job: Job) -> Values:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence.syntax import is_range
+from rankandfile.source.program.called import called_name
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.patterns.agree_on_exceptions import raising
@@ -123,11 +124,7 @@ def _transfers(place: PlaceToMend, say: Spelling, node: ast.If, group: str) -> b
         and isinstance(part.func, ast.Attribute)
         and part.func.attr == "append"
         and isinstance(part.func.value, ast.Name)
-        and any(
-            isinstance(inner, ast.Call)
-            and getattr(inner.func, "attr", getattr(inner.func, "id", "")) == "P2POp"
-            for inner in ast.walk(part)
-        )
+        and any(isinstance(inner, ast.Call) and called_name(inner) == "P2POp" for inner in ast.walk(part))
     }
     if loop is None or len(lists) != 1:
         return False

@@ -26,7 +26,6 @@ MOST_FILES = 20_000
 MOST_PARSED = 40_000_000
 """Characters of source that one program may parse in all."""
 
-Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Body: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
 
 

@@ -1,10 +1,10 @@
 """DeepSpeed: the engine's methods are for all ranks; under ZeRO stage 3 so is every forward."""
 
-from .entry import Sanitiser, Source, Table
+from .entry import OWN_NUMBER, Sanitiser, Source, Table
 
 _ENGINE = "deepspeed.DeepSpeedEngine"
 _COMM = "deepspeed.comm"
-_RANK = Source("rank_api", "the rank's own number")
+_RANK = Source("rank_api", OWN_NUMBER)
 
 TABLE = Table(
     sources={

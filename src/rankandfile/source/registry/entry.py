@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+OWN_NUMBER = "the rank's own number"
+
 
 class Source(Struct, frozen=True):
     """A name whose value is one rank's own."""
@@ -18,6 +20,11 @@ class Source(Struct, frozen=True):
     """The value is a position within the group that is passed: it varies along that group."""
     unless: tuple[str, ...] = ()
     """Words of a program by which it may well make them equal: then nothing is known."""
+
+    @property
+    def gives_number(self) -> bool:
+        """Just that: no place along an axis, and not whether it is the first."""
+        return self.words == OWN_NUMBER
 
 
 class Sanitiser(Struct, frozen=True):

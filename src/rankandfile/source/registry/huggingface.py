@@ -1,9 +1,9 @@
 """Accelerate and Transformers."""
 
-from .entry import Flag, Sanitiser, Source, Table
+from .entry import OWN_NUMBER, Flag, Sanitiser, Source, Table
 
 _A, _P, _T = "accelerate.Accelerator", "accelerate.PartialState", "transformers.Trainer"
-_RANK = Source("rank_api", "the rank's own number")
+_RANK = Source("rank_api", OWN_NUMBER)
 _MAIN = Source("rank_api", "true on the main process only")
 _SAME = Sanitiser(returned=True, world=True)
 _STATES = (_A, _P, "accelerate.state.AcceleratorState")

@@ -1,9 +1,9 @@
 """Ignite: `idist`, which wraps torch's calls, and engines, which give each batch to a function that they are handed."""
 
-from .entry import Ender, Sanitiser, Source, Table
+from .entry import OWN_NUMBER, Ender, Sanitiser, Source, Table
 
 _D, _E, _M = "ignite.distributed", "ignite.engine.Engine", "ignite.metrics.Metric"
-_RANK = Source("rank_api", "the rank's own number")
+_RANK = Source("rank_api", OWN_NUMBER)
 _LOCAL = Source("local_data", "made from this rank's batches only")
 _STEP = (_E, _LOCAL)
 _ROUND = frozenset({"_run_once_on_dataset_as_gen", "_run_once_on_dataset_legacy", "_run_once_on_dataset"})

@@ -1,10 +1,10 @@
 """Lightning: properties of the trainer that broadcast, hooks that reduce, and the ranks it knows."""
 
-from .entry import Flag, Sanitiser, Source, Table
+from .entry import OWN_NUMBER, Flag, Sanitiser, Source, Table
 
 _T, _M, _F = "lightning.pytorch.Trainer", "lightning.pytorch.LightningModule", "lightning.fabric.Fabric"
 _D = "lightning.pytorch.LightningDataModule"
-_RANK = Source("rank_api", "the rank's own number")
+_RANK = Source("rank_api", OWN_NUMBER)
 _MAIN = Source("rank_api", "true on the main process only")
 _SAME = Sanitiser(returned=True, world=True)
 

@@ -1,8 +1,8 @@
 """Ranks and collectives beside torch: mpi4py, Horovod, JAX, torch_xla."""
 
-from .entry import Sanitiser, Source, Table
+from .entry import OWN_NUMBER, Sanitiser, Source, Table
 
-_RANK = Source("rank_api", "the rank's own number")
+_RANK = Source("rank_api", OWN_NUMBER)
 _SAME = Sanitiser(returned=True, group=())
 _COMM = "mpi4py.MPI.COMM_WORLD"
 """The one communicator of all ranks, and what is duplicated from it. Who is in another one is not known."""

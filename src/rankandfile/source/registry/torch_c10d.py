@@ -1,11 +1,11 @@
 """torch.distributed: the collectives themselves, groups, meshes, object collectives, functional collectives."""
 
-from .entry import Sanitiser, Source, Table
+from .entry import OWN_NUMBER, Sanitiser, Source, Table
 
 _D = "torch.distributed"
 _MESH = f"{_D}.device_mesh.DeviceMesh"
 _F = f"{_D}._functional_collectives"
-_RANK = Source("rank_api", "the rank's own number", group=True)
+_RANK = Source("rank_api", OWN_NUMBER, group=True)
 
 _TENSOR = [
     "all_reduce",
@@ -71,7 +71,7 @@ TABLE = Table(
         f"{_D}.get_node_local_rank": Source("rank_api", "the rank's number on its node"),
         f"{_D}.get_group_rank": Source("rank_api", "the rank's number in a group"),
         f"{_MESH}.get_local_rank": Source("rank_api", "the rank's place in the mesh", along="mesh_dim"),
-        f"{_MESH}.get_rank": Source("rank_api", "the rank's own number"),
+        f"{_MESH}.get_rank": Source("rank_api", OWN_NUMBER),
         f"{_MESH}.get_coordinate": Source("rank_api", "the rank's place in the mesh", along="*"),
         f"{_D}.ProcessGroup.rank": Source("rank_api", "the rank's number in a group"),
         f"{_D}.ProcessGroup.group_rank": Source("rank_api", "the rank's number in a group"),

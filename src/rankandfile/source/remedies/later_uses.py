@@ -10,6 +10,7 @@ from msgspec import Struct
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import ancestors, dotted
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.scopes import own_nodes
 
 from .code import Module
@@ -119,7 +120,7 @@ def other_test_of_part(place: PlaceToMend, test: ast.expr) -> tuple[str, int] | 
 def makes_groups(statement: ast.AST) -> list[ast.Call]:
     """The calls in it that make a group."""
     calls = (part for part in ast.walk(statement) if isinstance(part, ast.Call))
-    return [c for c in calls if (getattr(c.func, "attr", "") or getattr(c.func, "id", "")) == "new_group"]
+    return [c for c in calls if called_name(c) == "new_group"]
 
 
 def group_upon_answer(place: PlaceToMend, node: Deciding) -> bool:

@@ -10,6 +10,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
+from rankandfile.source.program.called import called_name
+
 Kind: TypeAlias = Literal["file", "value", "items", "key"]
 
 _FILE_TESTS = {"exists", "isfile", "isdir", "is_file", "is_dir", "access", "lexists"}
@@ -131,10 +133,7 @@ def used(need: Need, nodes: Iterable[ast.AST], own: Callable[[ast.expr], bool]) 
 
 def _unsaid(node: ast.AST) -> Iterator[ast.AST]:
     """The node and all below it, without what is only said: a message can do with anything."""
-    if (
-        isinstance(node, ast.Call)
-        and (getattr(node.func, "attr", "") or getattr(node.func, "id", "")) in _SAYS
-    ):
+    if isinstance(node, ast.Call) and called_name(node) in _SAYS:
         return
     yield node
     for child in ast.iter_child_nodes(node):
@@ -161,7 +160,7 @@ def _is_use(need: Need, part: ast.AST, own: Callable[[ast.expr], bool]) -> bool:
         case ast.BinOp(op=ast.Div() | ast.FloorDiv(), right=right) if need.kind == "items":
             return (sized := _sized(right)) is not None and same(sized)
         case ast.Call(func=func, args=args) if need.kind != "key":
-            name = getattr(func, "attr", "") or getattr(func, "id", "")
+            name = called_name(part)
             given = any(same(a) for a in (*args, *(k.value for k in part.keywords)))
             of = func.value if isinstance(func, ast.Attribute) else None
             if need.kind == "file":

@@ -43,7 +43,6 @@ from rankandfile.source.program.names import enclosing_class, method
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 270
-_UNDER_A_KEY = " is given an item under "
 _NEAR = 3
 
 
@@ -59,7 +58,7 @@ def _find(view: View) -> Iterable[Found]:
                 continue
             event, calls = found
             reason = why_held(view.program, where, container)
-            if not any(_UNDER_A_KEY in step.words for step in reason.chain[:_NEAR]):
+            if not any(step.kind == "under a key" for step in reason.chain[:_NEAR]):
                 continue  # A loader holds what is this rank's own, too; how much of it is another question.
             severity = of_reason(reason, view.all_partings.group_of(event))
             if severity is None:

@@ -37,6 +37,7 @@ from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import argument, parents, text
 from rankandfile.source.effects.event import Event
 from rankandfile.source.lint.rule import RANK, Found, Rule, View
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 250
@@ -69,7 +70,12 @@ def _find(view: View) -> Iterable[Found]:
             if not isinstance(node, ast.If):
                 continue
             work = next(
-                (c for s in node.body for c in ast.walk(s) if isinstance(c, ast.Call) and _name(c) in _LONG),
+                (
+                    c
+                    for s in node.body
+                    for c in ast.walk(s)
+                    if isinstance(c, ast.Call) and called_name(c) in _LONG
+                ),
                 None,
             )
             block = getattr(table.get(node), "body", [])
@@ -86,10 +92,6 @@ def _find(view: View) -> Iterable[Found]:
                         "Give the group a timeout that this work cannot exceed, or do it before the job starts."
                     ),
                 )
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 RULE = Rule(find=_find, cause="host_slow")

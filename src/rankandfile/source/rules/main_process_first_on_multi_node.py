@@ -30,6 +30,7 @@ import ast
 from collections.abc import Iterable
 
 from rankandfile.source.lint.rule import Found, Rule, View
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.scopes import own_nodes
 
 ORDER = 260
@@ -43,19 +44,15 @@ def _find(view: View) -> Iterable[Found]:
                 continue
             first = [e for item in node.items for e in view.events(item) if e.op == "main_process_first"]
             calls = (c for s in node.body for c in ast.walk(s) if isinstance(c, ast.Call))
-            fills = next((c for c in calls if _name(c) in _FILLS), None)
+            fills = next((c for c in calls if called_name(c) in _FILLS), None)
             if first and fills is not None:
                 yield Found(
                     severity="hint",
                     function=function,
                     node=node,
-                    message=f"on other nodes no rank goes first: all of them fill the cache of `{_name(fills)}`",
+                    message=f"on other nodes no rank goes first: all of them fill the cache of `{called_name(fills)}`",
                     fix="Use `local_main_process_first()`, unless all nodes share the cache.",
                 )
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 RULE = Rule(find=_find)

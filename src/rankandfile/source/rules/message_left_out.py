@@ -55,7 +55,7 @@ from rankandfile.source.lint.rule import (
     on_the_way,
     steps_of,
 )
-from rankandfile.source.lint.weigh import NUMBER, severity
+from rankandfile.source.lint.weigh import severity
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 
@@ -94,7 +94,7 @@ def _find(view: View) -> Iterable[Found]:
 def _of_own_data(parting: Parting) -> bool:
     reason = parting.reason
     asks = isinstance(parting.owner, ast.If) and parting.instead is None and "send" in parting.event.op
-    looked_up = len(reason.chain) <= _NEAR and any(NUMBER in step.words for step in reason.chain)
+    looked_up = len(reason.chain) <= _NEAR and any(step.kind == "own number" for step in reason.chain)
     by_number = reason.source in RANK or looked_up
     return asks and reason.level == "varying" and not by_number
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-#: Bytes of one line; the rest of a longer one is skipped. A C++ frame with templates can take thousands.
-LINE = 8192
 #: Bytes of a function's or a file's name, of an error, of a line of source.
 TEXT = 1024
 #: Frames of one stack: these many innermost ones and these many outermost ones of a deeper one.

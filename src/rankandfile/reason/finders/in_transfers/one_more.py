@@ -18,7 +18,6 @@ from rankandfile.reason.waits.from_stacks.kinds import may_be_in_a_transfer
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import call_phrase, first_pending, pending_row, waiting_sentence
 from rankandfile.reason.waits.patience import Patience, patience
-from rankandfile.reason.waits.unrecorded_waits import nobody_owes_it
 from rankandfile.reason.words import ranks_words, upper
 
 
@@ -36,7 +35,7 @@ def one_more(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     if patience(facts, call) in (Patience.NOT_YET, Patience.UNKNOWN):
         return None
-    if not nobody_owes_it(wait_end, facts.waits, facts.case, facts.call_table, facts.code):
+    if rank not in facts.owed_by_nobody:
         return None
     row = pending_row(facts, call)
     # Of groups in which no call was recorded the numbers tell nothing, and only the source that there are none.

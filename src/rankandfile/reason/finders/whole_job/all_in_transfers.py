@@ -17,7 +17,7 @@ from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.from_stacks.all_receive import in_turn
 from rankandfile.reason.waits.from_stacks.in_words import doing_words
-from rankandfile.reason.waits.from_stacks.kinds import known
+from rankandfile.reason.waits.from_stacks.kinds import may_be_in_a_transfer
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.patience import latest_ns, much_longer
 from rankandfile.reason.waits.unrecorded_waits import named_after_a_transfer
@@ -119,8 +119,8 @@ def _in_a_transfer(stand: Stand) -> bool:
     if stand.died or stand.running or stand.moving:
         return False
     # What waits in C for a call to complete tells no collective by its frame: its place may be named after a transfer.
-    unnamed = stand.activity == "user_code" or (stand.activity == "collective" and not known(stand))
-    return stand.activity == "p2p" or (unnamed and named_after_a_transfer(stand))
+    may_be = stand.activity == "user_code" or may_be_in_a_transfer(stand)
+    return may_be and named_after_a_transfer(stand)
 
 
 def _together(stands: dict[int, Stand]) -> list[list[int]]:

@@ -246,10 +246,7 @@ class WhereAllStand(Struct, frozen=True, dict=True):
     @cached_property
     def transfers(self) -> bool:
         """Somebody sends or receives: who stands where is a matter of roles then."""
-        return any(
-            stand.activity == "p2p" or (not known(stand) and named_after_a_transfer(stand))
-            for stand in self.stands.values()
-        )
+        return any(named_after_a_transfer(stand) and not known(stand) for stand in self.stands.values())
 
 
 def moves(stand: Stand) -> bool:

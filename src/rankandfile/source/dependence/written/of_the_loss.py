@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from rankandfile.source.dependence.syntax import dotted
-from rankandfile.source.flow.graph import called_name
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.kept import kept
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes, returned_values

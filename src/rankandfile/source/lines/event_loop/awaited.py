@@ -16,7 +16,7 @@ from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.reaching_assignments import reaching
 from rankandfile.source.dependence.syntax import EACH, loop_of
-from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import binding_scope
 

@@ -10,11 +10,12 @@ from itertools import takewhile
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.syntax import ancestors, text
-from rankandfile.source.lines.arguments import called_name, calls_on
+from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import Frame as StackFrame
 from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import innermost
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, method, resolve
 from rankandfile.source.program.places import SourcePlace, place_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence.syntax import ancestors, text
-from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 

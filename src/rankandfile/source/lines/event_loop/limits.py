@@ -7,7 +7,7 @@ import ast
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.syntax import ancestors, argument, constant
-from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.registry.tables import canonical

@@ -17,9 +17,9 @@ from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import ancestors, dotted
 from rankandfile.source.effects.handed import IN_A_THREAD
-from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.found_line import Search
 from rankandfile.source.lines.held_line import ends_itself
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.methods import methods_named
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, External, method, resolve

@@ -16,6 +16,7 @@ from rankandfile.source.effects.partings import Partings
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import standing
 from rankandfile.source.lines.of_one_rank import said
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.places import SourcePlace, place_in
 
 
@@ -52,7 +53,7 @@ def _all_stand(search: Search, here: SourcePlace) -> bool:
     stands = [standing(search.places, search.paths, rank) for rank in search.paths.seen()]
     lines = {(each.place.path, each.line) if each is not None else None for each in stands}
     calls = (node for node in here.function.nodes if isinstance(node, ast.Call))
-    makes = any(spans(node, here.line) and _name(node) in GROUP_MAKERS for node in calls)
+    makes = any(spans(node, here.line) and called_name(node) in GROUP_MAKERS for node in calls)
     return makes and lines == {(here.path, here.line)}
 
 
@@ -72,7 +73,3 @@ def _at(event: Event, here: SourcePlace) -> bool:
 
 def _remembers(parting: Parting) -> bool:
     return isinstance(parting.owner, ast.If) and asked_first(parting.owner)
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from rankandfile.model.diagnosis import Verdict
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import argument, spans
-from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.made_from import enters
 from rankandfile.source.lines.of_one_rank import said
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.places import SourcePlace, SourcePlaces
 
 _SETUP = "init_process_group"

@@ -10,9 +10,9 @@ from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.index import Site
 from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import JUMPS, ancestors, spans, text
-from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import Frame as CallFrame
 from rankandfile.source.lines.found_line import Search
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.scopes import own_nodes, returned_values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from rankandfile.source.lines.arguments import called_name
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Program
 
 _SENDS = re.compile(r"\b(isend|irecv|P2POp|(?:send|recv)(?:_object_list)?)\s*\(")

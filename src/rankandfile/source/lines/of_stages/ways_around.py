@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from rankandfile.source.dependence import Reason
 from rankandfile.source.dependence.syntax import ancestors, outers_within, spans
-from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.found_line import Search
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
 

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 
 from rankandfile.model.known.group_makers import MAKES_GROUPS
 from rankandfile.source.dependence import why
-from rankandfile.source.lines.arguments import Origin, called_name, given
+from rankandfile.source.lines.arguments import Origin, given
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.loop_order import in_order, loops_around
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.places import SourcePlace, place_in
 

@@ -19,10 +19,10 @@ from rankandfile.source.dependence.objects.called_later import targets_of
 from rankandfile.source.dependence.syntax import spans, text
 from rankandfile.source.dependence.written.of_the_loss import of_the_loss
 from rankandfile.source.effects.fresh_tensors import LOSSES, GivenUp, given_up
-from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.call_paths import CallPath
 from rankandfile.source.lines.divergence import CodeDivergence, Side
 from rankandfile.source.lines.found_line import FoundLine, Search
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import Class, external_bases, method, resolve
 from rankandfile.source.program.places import in_loop, place_in

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rankandfile.model.diagnosis import Verdict
-from rankandfile.source.lines.arguments import called_name, calls_on, origin
+from rankandfile.source.lines.arguments import calls_on, origin
 from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import innermost
+from rankandfile.source.program.called import called_name
 
 from .kept_answers.nothing_new import never_told
 from .no_graph import layer_without_graph

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.written.changed import changed_inside
-from rankandfile.source.lines.arguments import called_name
 from rankandfile.source.lines.decision import Decision, decisions
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.exception_origin import catcher
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.from_logs.told_by_log import kept_by_manager
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.places import in_loop
 
 from .decided import decided

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence.frame import Frame
 from rankandfile.source.dependence.syntax import ancestors, dotted, spans
-from rankandfile.source.lines.arguments import called_name, calls_on
+from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import CallPath, Stop
 from rankandfile.source.lines.divergence import CodeDivergence
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.implied_collectives import implicit
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import method, resolve
 from rankandfile.source.program.places import SourcePlace, place_in

@@ -8,6 +8,7 @@ import ast
 from rankandfile.source.dependence.index import index_of
 from rankandfile.source.dependence.objects import Objects
 from rankandfile.source.dependence.syntax import ancestors
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.remedies.needs import established
 from rankandfile.source.remedies.place_to_mend import PlaceToMend, trains
@@ -43,8 +44,7 @@ def _raises(handler: ast.ExceptHandler) -> bool:
     """It lets no exception end here: its last statement raises, or leaves the process."""
     last = handler.body[-1]
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
-        name = getattr(last.value.func, "attr", "") or getattr(last.value.func, "id", "")
-        return name in ("exit", "_exit", "abort", "quit")
+        return called_name(last.value) in ("exit", "_exit", "abort", "quit")
     return isinstance(last, (ast.Raise, ast.Break, ast.Return))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from rankandfile.source.dependence.syntax import of_a_dictionary
+from rankandfile.source.program.called import called_name
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import ORDERS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend, names
@@ -58,7 +59,7 @@ def _as_done(items: ast.expr) -> str | None:
     """The name of a call that gives things in the order in which they are done."""
     if not isinstance(items, ast.Call) or not items.args:
         return None
-    name = items.func.attr if isinstance(items.func, ast.Attribute) else getattr(items.func, "id", "")
+    name = called_name(items)
     return name if name in ("as_completed", "imap_unordered") else None
 
 
@@ -110,7 +111,7 @@ def _keeps_order(place: PlaceToMend, held: ast.expr) -> bool:
     if isinstance(held, (ast.List, ast.Tuple, ast.ListComp)):
         return True
     if isinstance(held, ast.Call):
-        name = held.func.attr if isinstance(held.func, ast.Attribute) else getattr(held.func, "id", "")
+        name = called_name(held)
         if name in (
             "list",
             "tuple",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.program.called import called_name
 from rankandfile.source.remedies.patch import Refusal
 from rankandfile.source.remedies.pattern import PATHS, Draft, Pattern, spelling
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
@@ -68,7 +69,7 @@ def _kind(statement: ast.stmt) -> str:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return ""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = called_name(call)
     return name if name in ("send", "recv") else ""
 
 

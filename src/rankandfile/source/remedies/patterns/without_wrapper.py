@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from rankandfile.source.program.called import called_name
 from rankandfile.source.remedies.code import Definition
 from rankandfile.source.remedies.edit import Edits
 from rankandfile.source.remedies.patch import Refusal
@@ -70,10 +71,7 @@ def _wrapped(tree: ast.Module, attribute: str) -> bool:
         if isinstance(node, ast.Assign)
         and any(isinstance(t, ast.Attribute) and t.attr == attribute for t in node.targets)
     ]
-    return bool(values) and all(
-        isinstance(v, ast.Call) and (getattr(v.func, "attr", "") or getattr(v.func, "id", "")) in _WRAPPERS
-        for v in values
-    )
+    return bool(values) and all(isinstance(v, ast.Call) and called_name(v) in _WRAPPERS for v in values)
 
 
 def _draft(definition: Definition, call: ast.Call) -> Draft:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.program.called import called_name
 from rankandfile.source.remedies.indentation import indented
 from rankandfile.source.remedies.place_to_mend import PlaceToMend
 from rankandfile.source.remedies.reach import TRAINS, Event, called, collective
@@ -94,14 +95,10 @@ def _writes_its_own(place: PlaceToMend, event: Event) -> bool:
 
 
 def _is(call: ast.Call, event: Event) -> bool:
-    return call.lineno == event.line and _called(call) == event.name
-
-
-def _called(call: ast.Call) -> str:
-    return getattr(call.func, "attr", "") or getattr(call.func, "id", "")
+    return call.lineno == event.line and called_name(call) == event.name
 
 
 def _is_new(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
-        return _called(value) in _MAKES
+        return called_name(value) in _MAKES
     return isinstance(value, ast.BinOp)

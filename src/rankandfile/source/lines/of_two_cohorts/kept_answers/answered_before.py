@@ -10,11 +10,12 @@ from typing import NamedTuple
 from rankandfile.model.heuristics import heuristic
 from rankandfile.source.dependence import Reason, why
 from rankandfile.source.dependence.syntax import dotted
-from rankandfile.source.lines.arguments import called_name, calls_on
+from rankandfile.source.lines.arguments import calls_on
 from rankandfile.source.lines.call_paths import Stop
 from rankandfile.source.lines.divergence import CodeDivergence, ranks_in_words
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.of_two_cohorts.two_ways import branchings_of
+from rankandfile.source.program.called import called_name
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 from rankandfile.source.program.places import SourcePlace, place_in
