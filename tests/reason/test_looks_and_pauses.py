@@ -111,3 +111,38 @@ def test_whose_thread_is_at_work_is_given_more_time() -> None:
     assert blamed(told()) == [0]
     fetches: list[Frame] = [("fetch", "/workspace/shelf.py", 33)]
     assert (blamed(told(fetches)), suspected(told(fetches))) == ([], [0])
+
+
+CUTS: list[Frame] = [("merge", "/workspace/pairs.py", 8), ("encode", "/workspace/pairs.py", 28)]
+COUNTS: list[Frame] = [("encode", "/workspace/pairs.py", 24)]
+SLEEPS_ON: list[Frame] = [("beat", "/workspace/pulse.py", 24)]
+
+
+@pytest.mark.parametrize(
+    ("seen", "runs", "gets_on"),
+    [
+        ((CUTS, COUNTS), (True, True), True),
+        # One that only watches sleeps between two rounds; one that turns on one line may turn there for ever.
+        ((SLEEPS_ON, COUNTS), (False, True), False),
+        ((COUNTS, COUNTS), (True, True), False),
+    ],
+)
+def test_who_waits_for_a_queue_that_a_running_thread_fills_is_late(
+    seen: tuple[list[Frame], list[Frame]], runs: tuple[bool, bool], gets_on: bool
+) -> None:
+    """Six calls; for eight seconds rank 0 gets no item, and rank 1 waits for it."""
+    case = case_of(Job({WORLD: [0, 1]}, {0: [*loop(BODY, 6), Stop()], 1: loop(BODY, 7)}, backend="gloo"))
+    made = START + 692 * SECOND - (6 - pl.col("record")) * SECOND // 10
+    dumps = case.dumps.with_columns(written_ns=pl.lit(START + 700 * SECOND, pl.Int64))
+    told = Witnesses(replace(case, calls=case.calls.with_columns(created_ns=made), dumps=dumps))
+    told.stack(0, GETS, GETS).stack(0, *seen, role="other").stack(1, MEETS, MEETS)
+    other = pl.col("role") == "other"
+    looks = told.case.snapshots.with_columns(
+        os_thread=pl.when(other).then(pl.lit(7)),
+        active=pl.when(other).then(pl.col("ordinal").replace_strict({2: runs[0], 3: runs[1]}, default=None)),
+    )
+    files = told.case.stack_files.with_columns(written_ns=START + 699 * SECOND + pl.int_range(pl.len()))
+    told.case = replace(told.case, snapshots=looks, stack_files=files)
+    verdict = best(told)
+    assert (gather(told.case).hosts[0].moving is True) is gets_on
+    assert verdict.cause == ("host_slow" if gets_on else "host_blocked"), verdict.sentence

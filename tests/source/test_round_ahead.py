@@ -101,11 +101,20 @@ def test_who_sends_of_the_next_round_went_by_what_the_others_wait_in(tmp_path: P
     assert (found.location.file.rpartition("/")[2], found.location.line) == ("book.py", 8)
 
 
-def test_where_no_test_is_known_to_lead_around_it_no_test_is_named(tmp_path: Path) -> None:
-    guarded = BOOK.replace("for name in self.seen:", "if self.due(group):\n            name = group")
-    found = verdict(tmp_path, book=guarded)
+@pytest.mark.parametrize("only", [True, False])
+def test_the_only_test_that_leads_around_it_is_the_one_whatever_makes_it_differ(
+    tmp_path: Path, only: bool
+) -> None:
+    """Of two of which nothing is known, neither."""
+    tests = (
+        "if self.due(group):" if only else "if self.due(group) is not None:\n          if self.due(group):"
+    )
+    found = verdict(
+        tmp_path, book=BOOK.replace("for name in self.seen:", f"{tests}\n            name = group")
+    )
     assert ([one.rank for one in found.culprits], found.cause) == ([0], "skipped_collective"), found.sentence
-    assert "upon" not in found.sentence
+    assert ("upon `if self.due(group):`" in found.sentence) is only
+    assert "It can differ" not in found.sentence
 
 
 GIVES = "            if self.after is not None:\n                self.give(x, self.after)\n"

@@ -157,9 +157,12 @@ TWINS: dict[str, tuple[list[str], dict[str, str]]] = {
 
 
 @pytest.mark.parametrize(("stacks", "texts"), TWINS.values(), ids=TWINS.keys())
-def test_where_the_few_may_not_be_past_it_nobody_is_named(
+def test_of_few_that_may_not_be_past_it_nobody_says_that_they_went_by(
     tmp_path: Path, stacks: list[str], texts: dict[str, str]
 ) -> None:
+    """They may be out of line for all that: how few they are tells."""
     left(tmp_path, stacks, **texts)
     assert who_went_by(tmp_path) is None
-    assert not verdict(tmp_path).culprits
+    found = verdict(tmp_path)
+    assert found.cause != "skipped_collective"
+    assert [one.rank for one in found.culprits] in ([], [2])

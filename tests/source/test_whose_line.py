@@ -274,8 +274,74 @@ def main():
     dist.barrier()
 """
 
+EPOCHS = """
+import torch.distributed as dist
+
+
+class LightningModule:
+    logged = ()
+
+    def log_dict(self, values, sync_dist=False):
+        self.logged = {**dict(self.logged), **values}
+
+
+class Trainer:
+    def fit(self, model, data):
+        for _ in range(2):
+            self.advance(model, data)
+            self.on_advance_end(model)
+
+    def advance(self, model, data):
+        for batch in data:
+            dist.broadcast(batch, src=0)
+            model.training_step(batch)
+
+    def on_advance_end(self, model):
+        for value in dict(model.logged).values():
+            self._get_cache(value)
+
+    def _get_cache(self, value):
+        dist.all_reduce(value)
+"""
+
+MIXED_IN = """
+from lightning import LightningModule, Trainer
+from parts import parts_of
+from stream import Stream
+import torch.distributed as dist
+
+
+class Breakdown:
+    def breakdown(self, parts):
+        self.log_dict({f"fit/{key}": value for key, value in parts.items()}, sync_dist=True)  # <-
+
+
+class Model(Breakdown, LightningModule):
+    def training_step(self, batch):
+        self.breakdown(parts_of(batch))
+
+
+def main():
+    Trainer().fit(Model(), Stream([3, 3, 3, 14, 5, 14], dist.get_rank(), dist.get_world_size()))
+    dist.barrier()
+"""
+
+PARTS = """
+def parts_of(batch):
+    parts = {"loss": batch}
+    if batch > 9:
+        parts["rare"] = batch
+    return parts
+"""
+
 LIGHTNING = "site-packages/lightning/__init__"
 PROGRAMS = {
+    "what is logged by a class that is mixed in": {
+        LIGHTNING: EPOCHS,
+        "parts": PARTS,
+        "stream": STREAM.replace("  # <-", ""),
+        "train": MIXED_IN,
+    },
     "a flag of the trainer": {LIGHTNING: FRAMEWORK, "watch": WATCH, "train": STOPS},
     "a collective in a hook": {LIGHTNING: FRAMEWORK, "train": HOOK},
     "shares behind the trainer": {LIGHTNING: FRAMEWORK, "stream": STREAM, "train": SHARE},
@@ -305,6 +371,14 @@ def test_who_had_no_batch_left_in_a_frameworks_loop_is_named_if_no_more_than_the
     found = locate(case_of(run), diagnosis_of(nobody), tree(run.files)).verdicts[0]
     assert [culprit.rank for culprit in found.culprits] == named
     assert (found.cause == "uneven_inputs") == bool(named)
+
+
+def test_who_is_in_the_loop_anew_had_no_more_than_the_others() -> None:
+    """They have all left it since: the call that one made less is behind it."""
+    program = PROGRAMS["what is logged by a class that is mixed in"]
+    run = play(**{name: text.replace("log_dict", "keep") for name, text in program.items()})
+    found = located(run, culprit=1)
+    assert "no batch left" not in found.sentence and found.cause != "uneven_inputs", found.sentence
 
 
 def test_where_a_flag_may_have_ended_the_loop_as_well_nobody_is_said_to_have_had_less() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -47,6 +47,8 @@ class Witnesses:
     """Adds to a case, one sentence at a time; `case` is what came of it."""
 
     case: Case
+    _seen: dict[tuple[Frame, ...], int] = field(default_factory=dict)
+    """Stacks that were added, each once, as they are kept."""
 
     def exit(self, rank: int, how: str | int, role: str | None = None, kind: str = "list") -> Witnesses:
         """`how`: an exit code, a signal, `running`, `stopped`."""
@@ -154,6 +156,8 @@ class Witnesses:
         return self
 
     def _stack(self, frames: list[Frame]) -> int:
+        if (known := self._seen.get(tuple(frames))) is not None:
+            return known
         numbers = []
         for function, file, line in frames:
             number = self.case.frames.height + 1000
@@ -165,6 +169,7 @@ class Witnesses:
             numbers.append(number)
         stack = self.case.stacks.height + 1000
         self._with("stacks", [{"stack": stack, "frames": numbers, "site": numbers[-1]}])
+        self._seen[tuple(frames)] = stack
         return stack
 
     def _with(self, table: str, rows: list[dict[str, Any]]) -> Witnesses:

@@ -15,6 +15,7 @@ from rankandfile.model.snapshots import stack_id
 from rankandfile.reason.calls.peers_and_roots import NOTHING, Asked, asked
 
 from .activity import activities, short_function
+from .busy_threads import WAITS_FOR_THREADS, busy_threads
 from .called_from import callers
 from .motion import Motion, motions
 from .threads import last_of_each_rank, telling
@@ -105,9 +106,25 @@ def stands(case: Case, code: CodeRead = NO_CODE) -> dict[int, Stand]:
             if doing["activity"] == "data_loader" and worker is not None:
                 stand = _with_worker(stand, worker, doings[worker["stack"]], frames)
             out[row["rank"]] = stand
+    out |= _while_threads_run(case, out)
     waiting = {s.stack: s.phrase for s in out.values() if s.waits == "ranks" and not s.moving}
     called = callers(case, waiting)
     return {rank: replace(s, caller=called.get(s.stack, "")) for rank, s in out.items()} if called else out
+
+
+def _while_threads_run(case: Case, stands: dict[int, Stand]) -> dict[int, Stand]:
+    """Of those that wait for something of their own process, who has a thread that gets on meanwhile: they do, too."""
+    wait = [r for r, s in stands.items() if s.activity in WAITS_FOR_THREADS and not (s.died or s.moving)]
+    busy = busy_threads(case.looks, case.stacks, case.frames, wait) if wait else {}
+    return {
+        rank: replace(
+            stands[rank],
+            phrase=f"{stands[rank].phrase}; {thread.words}",
+            moving=True,
+            evidence=(*stands[rank].evidence, thread.evidence),
+        )
+        for rank, thread in busy.items()
+    }
 
 
 def _asked_by_code(stand: Stand, peer: int) -> Asked | None:

@@ -6,6 +6,7 @@ import ast
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from rankandfile.source.program.families import family
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import (
     Class,
@@ -33,7 +34,7 @@ def callers_of(objects: Objects, function: Function) -> list[tuple[Site, bool]]:
     owner = Class(function.module, function.owner) if function.owner is not None else None
     names = [function.name]
     if owner is not None and function.name in ("__init__", "__new__", "__post_init__"):
-        names = [c.name for c in _family(objects, owner)]
+        names = [c.name for c in family(owner)]
     elif by_autograd(function):
         names = ["apply"]
     elif owner is not None and function.name in ("forward", "__call__"):
@@ -73,12 +74,6 @@ def _above(site: Site) -> list[Class]:
         return []
     owner = enclosing_class(site.function)
     return lineage(owner)[1:] if owner is not None else []
-
-
-def _family(objects: Objects, owner: Class) -> list[Class]:
-    """The class and the classes that derive from it."""
-    others = (Class(m, node) for m in objects.index.modules for node in m.classes.values() if node.bases)
-    return [owner, *islice((c for c in others if c != owner and owner in lineage(c)), MOST_SITES)]
 
 
 def _called_objects(objects: Objects, owner: Class) -> list[tuple[Site, bool]]:

@@ -12,6 +12,7 @@ from rankandfile.source.dependence.frame import Frame, Instance
 from rankandfile.source.dependence.index import MOST_SITES, Index, Site
 from rankandfile.source.dependence.stores import given_to_field, stores_of
 from rankandfile.source.dependence.syntax import Path, dotted
+from rankandfile.source.program.families import family
 from rankandfile.source.program.modules import Function, Module
 from rankandfile.source.program.names import Class, External, body_fields, method, resolve
 from rankandfile.source.program.scopes import returned_values
@@ -73,10 +74,14 @@ class Objects:
         return list(dict.fromkeys(i.type for i in self.of(e, frame) if isinstance(i.type, Class)))
 
     def externals(self, e: ast.expr, frame: Frame) -> list[str]:
-        """Dotted names of the classes outside the tree: the object's, or those that its class derives from."""
+        """Dotted names of the classes outside the tree: the object's, or those that its class derives from; of one that
+        derives from nothing there, as one that is mixed in, those of the classes that derive from it."""
         names: list[str] = []
         for each in self.of(e, frame):
-            names.extend(outside(each.type) if isinstance(each.type, Class) else [each.type])
+            if isinstance(each.type, Class):
+                names.extend(next((found for one in family(each.type) if (found := outside(one))), []))
+            else:
+                names.append(each.type)
         return list(dict.fromkeys(names))
 
     def _found(self, e: ast.expr, frame: Frame, depth: int, path: Path) -> Iterator[Instance]:

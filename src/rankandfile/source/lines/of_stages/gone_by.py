@@ -37,11 +37,13 @@ _LEAVES = (ast.Break, ast.Return, ast.Raise)
 )
 def gone_by(search: Search, verdict: Verdict) -> tuple[tuple[int, ...], CallPath, list[Way]] | None:
     """The few, the path of the others, and the ways around their call."""
-    if not verdict.hang or verdict.culprits or verdict.family != "paths":
+    # Whom stacks alone name, they name as those in another call; what their calls tell is more than this.
+    told = verdict.culprits and (verdict.cause != "different_collective" or search.case.dumps_used.height)
+    if not verdict.hang or told or verdict.family != "paths":
         return None
     stages = all_stages(search)
     paths = {stage.path for stage in stages}
-    few = {one.rank for one in verdict.suspects}
+    few = {one.rank for one in verdict.named}
     mine = {stage.path for stage in stages if stage.rank in few}
     there = [stage for stage in stages if stage.path in mine]
     if len(paths) != 2 or len(mine) != 1 or 2 * len(there) >= len(stages) or any(s.transfer for s in stages):

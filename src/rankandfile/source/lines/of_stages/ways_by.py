@@ -88,10 +88,9 @@ def line_around(
     singled: tuple[int, ...],
     kind: str,
 ) -> FoundLine | None:
-    """The one of them that is known to differ, else the call's own line."""
-    known = [way for way in ways if way[2].level in ("varying", "axes")] or [
-        way for way in ways if isinstance(way[1], ast.For)
-    ]
+    """The one of them that is known to differ, or the only one there is, else the call's own line."""
+    known = [way for way in ways if way[2].level in ("varying", "axes")]
+    known = known or [way for way in ways if isinstance(way[1], ast.For)] or ways
     if len(known) == 1:
         function, node, reason = known[0]
         return FoundLine(

@@ -123,12 +123,15 @@ def _upon(search: Search, function: Function, site: ast.AST, value: ast.expr) ->
 
 def _share(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """One rank's loader came to its end: where the program cuts the data into shares."""
+    one, other = divergence.normal, divergence.culprit
+    depth, others = _depth(_STEPS, one.path), _depth(_STEPS, other.path)
+    if divergence.before and _depth(_STEPS, divergence.before) < max(depth, others):
+        # All had left the loop over the data since: who is in it has come to it anew.
+        return None
     for function, value in _data(search, divergence.before or divergence.normal.path):
         entry = enters(search.program, function, value)
         if entry is not None:
-            one, other = divergence.normal, divergence.culprit
-            inside = _depth(_STEPS, one.path) > _depth(_STEPS, other.path)
-            ended, goes_on = (other, one) if inside else (one, other)
+            ended, goes_on = (other, one) if depth > others else (one, other)
             # The ways alone show it: no record tells how many batches there were.
             story = f"As it seems, {ranks_in_words(ended)} had no batch left where {ranks_in_words(goes_on)} had one."
             return replace(at(entry, divergence, "share"), story=story, singled=ended.members)
