@@ -53,8 +53,15 @@ def did_instead(facts: Facts, wait_end: WaitEnd) -> Finding | None:
         return None
     culprits = wait_end.ranks if proved else tuple(sorted(stories))
     perhaps_late = _perhaps_on_its_way(facts, call, stories)
+    # Of who gets on nobody knows that it does not come.
+    gets_on = all(story.cause == "host_slow" for story in stories.values())
     found = _finding(
-        facts, wait_end, call, culprits, stories, "had not joined" if perhaps_late else "never joined"
+        facts,
+        wait_end,
+        call,
+        culprits,
+        stories,
+        "had not joined" if perhaps_late or gets_on else "never joined",
     )
     if not proved and not _late(facts, wait_end, call, stories):
         # Whose calls are not here may be on its way: where it stood for a moment proves nothing more.
