@@ -49,6 +49,8 @@ MAY_BE_READ = "practice-39b/case-02: culprits"
 NO_ARM_OF_ITS_OWN = "practice-40a/case-06: file"
 #: By the code it is a round ahead, as it was first said by its records: of which call, its dump without frames told.
 A_ROUND_AHEAD = "practice-40b/case-01: call"
+#: Two innocent ranks were named, in the right file.
+INNOCENT_PAIR = "practice-43a/case-03: file"
 #: An innocent rank was suspected, by stacks alone: it and the others are in calls that have other numbers.
 OF_OTHER_NUMBERS = ["practice-21b/case-01: call", "round-2b/b09-expert-routes: call"]
 LOST = {
@@ -79,6 +81,7 @@ LOST = {
     # Of case-03 the culprit is named now, by the call that it made; before, nobody, by the place of its peers' call.
     "all evidence": [
         *IN_TRANSFERS,
+        INNOCENT_PAIR,
         EARLIER,
         *ONE_AGAINST_TWO,
         "round-1/b10-vision-towers: culprits",
@@ -109,6 +112,7 @@ LOST = {
     # Of 36a's case-01 two innocent ranks had been named, in the right file.
     "culprit's dump lost": [
         *IN_TRANSFERS,
+        INNOCENT_PAIR,
         "practice-36a/case-01: file",
         *(f"practice-24a/case-04: {question}" for question in ("file", "line", "condition", "call")),
         *(f"practice-10a/case-11: {question}" for question in ("file", "line", "condition")),
@@ -148,6 +152,7 @@ LOST = {
     ],
     "copied without times": [
         *IN_TRANSFERS,
+        INNOCENT_PAIR,
         EARLIER,
         *ONE_AGAINST_TWO,
         "round-1/b08-broken-rows: hang",
@@ -177,11 +182,19 @@ ALL_IN_CIRCLES = tuple(
 CALLED_STUCK = tuple(
     (name, form, case)
     for form in ("dumps only", "dumps only of a hang")
-    for name, case in (("practice-24c", "case-08"), ("practice-26a", "case-06"), ("practice-39a", "case-03"))
+    for name, case in (
+        ("practice-24c", "case-08"),
+        ("practice-26a", "case-06"),
+        ("practice-39a", "case-03"),
+        ("practice-43d", "case-08"),
+    )
 )
 #: Not mended yet: where it is said that the job hangs, whom the dumps alone show outside of the call is named; what it
 #: waits for, no recorder keeps.
-IN_WHAT_NOBODY_KEEPS = (("practice-30d", "dumps only of a hang", "case-02"),)
+IN_WHAT_NOBODY_KEEPS = (
+    ("practice-30d", "dumps only of a hang", "case-02"),
+    *(("practice-43a", form, "case-03") for form in ("dumps only", "dumps only of a hang")),
+)
 #: Not mended yet: what is said of these jobs.
 _OF_DUMPS = {
     "practice-24c": {
@@ -198,10 +211,18 @@ _OF_DUMPS = {
         ("case-03", "rank 1 made no call #30 of default_pg [0-2]"),
     },
 }
+#: Of a rank that is seen to get on it is said that it had not come: so it was when somebody looked.
+_NOT_COME_YET = {
+    ("case-08", "rank 1 has not come to all_reduce #11 of default_pg [0,1]"),
+    ("case-08", "rank 1 made no call #11 of default_pg [0,1]"),
+}
 STILL_UNTRUE = {
-    (name, form): untrue
-    for form in ("dumps only", "dumps only of a hang")
-    for name, untrue in _OF_DUMPS.items()
+    **{
+        (name, form): untrue
+        for form in ("dumps only", "dumps only of a hang")
+        for name, untrue in {**_OF_DUMPS, "practice-43d": _NOT_COME_YET}.items()
+    },
+    **{("practice-43d", form): _NOT_COME_YET for form in ("all evidence", "all evidence and sources")},
 }
 
 #: gloo reduces and scatters by an all_reduce, and that is what the watchdog's line in the log says. NCCL's would not.

@@ -3,8 +3,9 @@
 A stack decides it where it can: whoever sits in a queue or computes waits for no rank, and whoever sits in a `recv`
 does. The program's own line decides nothing, for a wait that is made in C leaves no frame. Then it is a matter of
 what else would have to be true: that the job has groups on which nothing was recorded, that the trail ends in
-several places at once, that somebody else is nowhere, that the place is named after a transfer, or that others send
-and receive and no frame tells where. Any of these, and the rank is not blamed for not having come.
+several places at once, that somebody else is nowhere, that several stand in one line, that the place is named after a
+transfer, or that others send and receive and no frame tells where. Any of these, and the rank is not blamed for not
+having come.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def unseen(
             by_stack = stand is not None and (
                 named_after_a_transfer(stand)
                 or may_be_in_a_transfer(stand)
+                or _in_one_line(wait_end, hosts)
                 or _nowhere(wait_end, waits, accounts, case, bool(hidden))
             )
             if likely or by_stack or (bool(hidden) and rank not in hosts and without_frames(case, rank)):
@@ -109,6 +111,15 @@ def named_after_a_transfer(stand: Stand) -> bool:
 def _elsewhere(stand: Stand | None) -> bool:
     """Its stack shows that it waits for no rank."""
     return stand is not None and (stand.waits == "no" or bool(stand.running) or bool(stand.moving))
+
+
+def _in_one_line(wait_end: WaitEnd, hosts: dict[int, Stand]) -> bool:
+    """Whether several stand in one line of the program, in a wait that leaves no frame: what holds up a host holds up
+    one, and what ranks hand each other is waited for by some."""
+    stands = [hosts[rank] for rank in wait_end.ranks if rank in hosts]
+    places = {(stand.location.file, stand.location.line) for stand in stands}
+    unseen = all(stand.activity == "user_code" and not stand.died for stand in stands)
+    return len(stands) > 1 and len(places) == 1 and unseen
 
 
 def _nowhere(wait_end: WaitEnd, waits: Waits, accounts: Accounts, case: Case, transfers: bool) -> bool:

@@ -63,9 +63,13 @@ def _may_wait(facts: Facts, ranks: tuple[int, ...]) -> str:
     it, sends = verb(ranks, "It", "They"), verb(ranks, "sends and receives", "send and receive")
     if any(facts.hidden[rank] for rank in ranks):
         return f"{it} also {sends}, which gloo does not record, and may wait for another rank there."
+    if any(facts.hidden.values()):
+        return (
+            f"Other ranks also send and receive, which gloo does not record: {it.lower()} may do so as well, and wait "
+            "for another rank there."
+        )
     return (
-        f"Other ranks also send and receive, which gloo does not record: {it.lower()} may do so as well, and wait for "
-        "another rank there."
+        f"gloo records no send and no receive: {it.lower()} may be in one, and wait for another rank there."
     )
 
 

@@ -13,7 +13,6 @@ from rankandfile.model.work import WORK
 from rankandfile.reason.ranks.activity import is_library
 from rankandfile.reason.ranks.at_work import read_work
 from rankandfile.reason.ranks.core_files import PATTERN
-from rankandfile.reason.ranks.in_flight import in_flight
 
 from .aborts import of_the_aborted, own_aborts
 from .accounts import Accounts, End, Error, fields_of
@@ -31,6 +30,7 @@ from .devices_and_processes import (
 )
 from .exit_lists import ends_of
 from .hosts import hosts_of_ranks, stalled_hosts
+from .in_flight import in_flight
 from .memory_counters import COUNTERS, out_of_memory
 from .suspended import suspended
 from .unreachable import lost_between, unreachable

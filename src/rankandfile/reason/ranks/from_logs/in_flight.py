@@ -9,9 +9,9 @@ import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.snapshots import stack_id
+from rankandfile.reason.ranks.activity import CodePlace
 
-from .activity import CodePlace
-from .from_logs.accounts import Error
+from .accounts import Error
 
 #: How a rank learns that others failed, or are gone.
 _ECHO = re.compile(r"(?:^|[/\\])torch[/\\]distributed[/\\]")
