@@ -481,6 +481,26 @@ def test_a_root_that_is_elsewhere_owes_all_others_what_they_wait_for(tmp_path: P
     assert named(verdict)[0] == ([0] if root == 0 else [])
 
 
+@pytest.mark.parametrize("root", [0, 3])
+def test_a_root_that_has_gone_on_has_made_another_call_if_nobody_has_got_what_it_owed(
+    tmp_path: Path, root: int
+) -> None:
+    """By their watchdogs rank 0 is one call further on than the others, who wait in one of that root."""
+    other = f"    broadcast ({C10D}:2800)\n    folder (train.py:31)\n    main (train.py:22)\n"
+    dumped(tmp_path, {rank: other if rank == 0 else at_root(root) for rank in range(4)})
+    for rank in range(4):
+        (tmp_path / f"rank_{rank}.log").write_text(
+            f"[rank{rank}]:[E1120 10:14:02.5 ProcessGroupNCCL.cpp:607] [PG ID 0 PG GUID 0(default_pg) Rank "
+            f"{rank}] Watchdog caught collective "
+            f"operation timeout: WorkNCCL(SeqNum={6 - (rank > 0)}, OpType=BROADCAST, NumelIn=1, NumelOut=1, "
+            f"Timeout(ms)=600000) ran for 600061 milliseconds before timing out.\n"
+        )
+    verdict = best(diagnose(tmp_path))
+    assert named(verdict)[0] == ([0] if root == 0 else [])
+    if root == 0:
+        assert "network_stalled" in {other.cause for other in verdict.alternatives}
+
+
 def test_no_rank_is_left_out_where_each_says_something_else(tmp_path: Path) -> None:
     for rank in range(300):
         raised = f'Traceback (most recent call last):\n  File "train.py", line 9, in main\nValueError: bad {rank}\n'

@@ -403,8 +403,8 @@ def test_many_sentences_are_cut_before_the_card_is_more_than_is_read_at_once() -
 
 
 def test_of_what_is_only_possible_too_all_parts_together_are_read_at_once() -> None:
-    """What is not excluded, where the ranks stand, why, what would tell and what to do: each has its lines, and what not
-    to do is worth one more."""
+    """What is not excluded, where the ranks stand, why, what would tell and what to do: each has its lines, and what
+    not to do is worth one more."""
     diagnosis = document("root_mismatch")
     verdict = diagnosis.verdicts[0]
     verdict.sentence = (

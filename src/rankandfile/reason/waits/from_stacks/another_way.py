@@ -32,6 +32,11 @@ _FROM_THE_FIRST = (
     "_sync_module_buffers",
     "_sync_buffers",
 )
+_NOT_ARRIVED = perhaps(
+    "network_stalled",
+    "What one gives to all may have left it, and not arrived.",
+    decided_by="the links between their hosts",
+)
 _LEFT_OUT = "left out the call that the others wait in, or one before it"
 _KEEPS_IN_STEP = re.compile(r"_object(?:_list|s)?$")
 
@@ -48,7 +53,8 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     parted = parting(of.cohorts)
     if parted is None or not parted.usual or _in_a_smaller_group(of, parted):
         return None
-    if _are_past_it(of, parted):
+    owes = _owes_all(of, parted)
+    if _are_past_it(of, parted) and not owes:
         return None
     odd = ranks_of(parted.odd)
     if spinning and (spinning & set(odd) or not _unlike(parted)):
@@ -60,18 +66,16 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     alike = of.one_group or (
         (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
     )
-    clear = (_unlike(parted) and not _may_be_past(of, parted)) or _owes_all(of, parted)
     # Whom all others lack is out of line in whatever kind of call it stands.
     lasts = lacks_only(of.facts, odd, ranks_of(parted.usual))
-    clear = clear or bool(lasts)
+    clear = (_unlike(parted) and not _may_be_past(of, parted)) or owes or bool(lasts)
     # Most may make a group too many, or one that some of them count as another: they wait among themselves.
     make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in parted.usual)
-    most = most_are_in_one_call(of, parted)
+    most = most_are_in_one_call(of, parted) or (of.no_smaller_group_told and owes)
     proved = (alike and clear and not make_one) or _are_left_over(of, parted) or most
     sure = bool(lasts or of.stays) and not of.unseen and proved
     receives = any(
-        rooted(cohort.stand) and not _is_its_root(of, cohort) and not _lacks_all(of, cohort, parted)
-        for cohort in parted.odd
+        rooted(c.stand) and not (_is_its_root(of, c) or _lacks_all(of, c, parted)) for c in parted.odd
     )
     if (_by_role(of, parted) or receives) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
@@ -98,7 +102,10 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         doing=doing,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
         place=at_a_line.stand.location if len(parted.odd) == 1 else None,
-        divergence=divergence_of(of, (*parted.usual, *parted.odd)),
+        # Who owes all others what they wait for may have gone on from there: their calls are not of one number.
+        divergence=None
+        if owes and of.at_several_numbers
+        else divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(
             perhaps(
                 "different_collective" if left_out else "skipped_collective",
@@ -107,6 +114,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
                 odd,
                 decided_by="flight-recorder dumps of all ranks, or the source (--src)",
             ),
+            *((_NOT_ARRIVED,) if owes and of.at_several_numbers else ()),
         ),
     )
 
