@@ -59,6 +59,20 @@ def test_every_extra_that_is_asked_for_is_there() -> None:
             assert {*found.split(",")} <= extras, path
 
 
+def test_what_is_installed_with_it_has_a_highest_release_wherever_releases_say_what_breaks() -> None:
+    """Torch is the job's own, the clients of object stores are numbered by dates, and tomli is a standard's reader."""
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    asked = {*project["dependencies"], *(one for extra in extras.values() for one in extra)} - {
+        *extras["objects"]
+    }
+    without = {
+        one for one in asked if "<" not in one.partition(";")[0] and not one.startswith("rankandfile[")
+    }
+    assert without == {"torch>=2.3", "tomli>=2; python_version < '3.11'"}
+
+
 @pytest.mark.parametrize(("fail", "status"), [("true", 1), pytest.param("false", 0, marks=pytest.mark.lab)])
 def test_the_action_annotates_sums_up_and_tells_the_steps_after_it(
     fail: str, status: int, path: str, tmp_path: Path
