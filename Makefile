@@ -29,7 +29,7 @@ test: $(VENV)/ready
 # The rest: the whole corpus, every real hang, every command of the pages, all examples of the properties.
 lab: $(VENV)/ready
 	$(PYTEST) -m "lab or property" --hypothesis-profile lab || $(ALONE) -m "lab or property" --hypothesis-profile lab
-# While a change is made: no torch, no processes, below a minute.
+# While a change is made: no torch, no processes, a few minutes on two processors.
 quick: $(VENV)/light
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not (lab or slow or torch)" --hypothesis-profile quick
 # Programs with real frameworks, in an environment of their own: tens of minutes. HEALTHY=--healthy runs their twins.
