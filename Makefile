@@ -2,11 +2,14 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-$(VENV)/ready: pyproject.toml
+# What needs no torch, which is the most of it by far, does not wait for it either.
+$(VENV)/light: pyproject.toml
 	python3 -m venv $(VENV)
 	$(BIN)/pip install -q --upgrade pip
-	$(BIN)/pip install -q torch==2.13.0
 	$(BIN)/pip install -q -e . --group dev
+	touch $@
+$(VENV)/ready: $(VENV)/light
+	$(BIN)/pip install -q torch==2.13.0
 	touch $@
 
 # Tests start hundreds of Pythons: none of them shall compile the package anew, whatever the shell says.
@@ -26,15 +29,15 @@ test: $(VENV)/ready
 # The rest: the whole corpus, every real hang, every command of the pages, all examples of the properties.
 lab: $(VENV)/ready
 	$(PYTEST) -m "lab or property" --hypothesis-profile lab || $(ALONE) -m "lab or property" --hypothesis-profile lab
-# While a change is made: no torch, no processes, below a minute.
-quick: $(VENV)/ready
+# While a change is made: no torch, no processes, a few minutes on two processors.
+quick: $(VENV)/light
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not (lab or slow or torch)" --hypothesis-profile quick
 # Programs with real frameworks, in an environment of their own: tens of minutes. HEALTHY=--healthy runs their twins.
 field: $(VENV)/ready
 	test -d .venv-field || (python3 -m venv .venv-field && .venv-field/bin/pip install -q -e . \
 	  -r tests/field/requirements.txt --extra-index-url https://download.pytorch.org/whl/cpu)
 	PYTHON=.venv-field/bin/python $(BIN)/python tests/field/run.py $(HEALTHY)
-lint: $(VENV)/ready
+lint: $(VENV)/light
 	$(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/mypy
 docs: $(VENV)/ready
 	$(BIN)/python docs/generate.py

@@ -12,13 +12,17 @@ verdict() {  # what it is called, and what to ask
 }
 attach() { raf attach $(pgrep -f "$MATCH") --out "$1/case"; }
 diagnose() { raf diagnose "$DUMPS"/*_rank_* --report "$1/report.html" --output "$1/diagnosis.json"; }
-until pgrep -f "$MATCH" > /dev/null; do sleep 1; done
-while pgrep -f "$MATCH" > /dev/null; do
+look() {  # how long to wait for ranks that write after the first
   if [ -e "$DUMPS/now" ]; then
     rm "$DUMPS/now" && verdict asked attach
   fi
   found=$(ls "$DUMPS"/*_rank_* 2>/dev/null | wc -l)
-  # Ranks write one after the other.
-  [ "$found" -gt "$known" ] && sleep "$SETTLE" && verdict dumped diagnose && known=$(ls "$DUMPS"/*_rank_* | wc -l)
+  [ "$found" -gt "$known" ] && sleep "$1" && verdict dumped diagnose && known=$(ls "$DUMPS"/*_rank_* | wc -l)
+}
+until pgrep -f "$MATCH" > /dev/null; do sleep 1; done
+while pgrep -f "$MATCH" > /dev/null; do
+  look "$SETTLE"
   sleep "$EVERY"
 done
+# A watchdog ends its process soon after it has written.
+look 0

@@ -15,7 +15,8 @@ mkdir "$hang/verdict" 2> /dev/null || exit 0
 sleep "${RAF_WAIT:-20}"
 evidence=("$hang")
 for log in "$folder"/*"$SLURM_JOB_ID"*.out "$folder"/*"$SLURM_JOB_ID"*.err; do
-  [ -f "$log" ] && evidence+=("$log")
+  # Not those of job 1812345 for job 812345.
+  [[ -f $log && /${log##*/} =~ [^0-9]$SLURM_JOB_ID[^0-9] ]] && evidence+=("$log")
 done
 timeout 120 "$RAF" diagnose "${evidence[@]}" --report "$hang/verdict/report.html" > "$hang/verdict/verdict.txt" 2>&1
 exit 0

@@ -51,7 +51,7 @@ OF_EVIDENCE = [
 EVIDENCE_FAULTS = {
     "no such path": ("/does/not/exist", "no such file"),
     "empty folder": ("{empty}", "no file in it"),
-    "unrelated folder": ("{unrelated}", "looked at 4 files: 3 .py, 1 .toml; raf reads"),
+    "unrelated folder": ("{unrelated}", "looked at 5 files: 3 .py, 1 .toml, 1 .j2; raf reads"),
     "unreadable file": ("{garbage}", "nothing there tells of a job"),
     "an address": ("https://host/dumps", "curl -fLO https://host/dumps"),
 }
@@ -80,8 +80,10 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     here = tmp_path_factory.mktemp("places")
     (here / "empty").mkdir()
     (here / "unrelated").mkdir()
-    for name in ("a.py", "b.py", "c.py", "d.toml"):
-        (here / "unrelated" / name).write_text("" if name == "d.toml" else "raise RuntimeError('failed')\n")
+    for name in ("a.py", "b.py", "c.py"):
+        (here / "unrelated" / name).write_text("raise RuntimeError('failed')\n")
+    (here / "unrelated" / "d.toml").write_text('code = "except (NotImplementedError, FileNotFoundError):"\n')
+    (here / "unrelated" / "e.j2").write_text("<p>Nothing tells of a hang, or of its absence.</p>\n")
     (here / "garbage").write_bytes(bytes(range(256)) * 64)
     return {
         "dumps": EARLY_STOP / "evidence" / "dumps",

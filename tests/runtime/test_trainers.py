@@ -132,8 +132,10 @@ def test_of_ray(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert told == ["0", "1", "save", "data", "2"]
 
 
+@pytest.mark.torch
 def test_a_digest_tells_them(tmp_path: Path) -> None:
     """Also after more steps than a ring keeps texts of."""
+    pytest.importorskip("torch")
     (rank,) = job(tmp_path, 1)
     recorder = Recorder(rank._ring)
     for number in (*range(5000), 123_456):

@@ -99,6 +99,10 @@ WIDE_ROOMS = (
         others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=2, fix=1, decided=3, against=1,
         standings=3, next=1, why=2,
     ),
+    Room(
+        others=1, advice=1, cohorts=3, tight=True, more_beside=True, sentence=1, fix=1, decided=3, against=1,
+        standings=3, next=1, why=2,
+    ),
 )  # fmt: skip
 """Of a window in which nothing need be left out for its width: sentences go before what is to be done."""
 ALL = Room(others=100, culprits=20, cohorts=20, waits=20, advice=20, probes=10, alternatives=20, missing=10, proofs=20,

@@ -1,12 +1,28 @@
-"""A program's source, or a picture as text: what it says is no log, whatever words of failure stand in it."""
+"""A program's source, its settings or a picture as text: none is a log, whatever words of failure stand in it."""
 
 from __future__ import annotations
 
 from rankandfile.evidence.files.kind import FileKind, Sign
 
 _SUFFIXES = (
-    *(".c", ".cc", ".cpp", ".cu", ".cuh", ".css", ".go", ".h", ".hpp", ".html", ".ipynb", ".java"),
-    *(".js", ".py", ".pyi", ".pyx", ".rs", ".svg", ".ts"),
+    *(
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cu",
+        ".cuh",
+        ".cxx",
+        ".go",
+        ".h",
+        ".hpp",
+        ".java",
+        ".js",
+        ".jsx",
+        ".proto",
+        ".py",
+    ),
+    *(".pyi", ".pyx", ".rs", ".sql", ".ts", ".tsx"),
+    *(".css", ".html", ".ipynb", ".j2", ".jinja", ".jinja2", ".scss", ".svg", ".toml"),
 )
 
 KIND = FileKind("source_code", (Sign(390, lambda head: head.name.lower().endswith(_SUFFIXES)),))
