@@ -49,6 +49,8 @@ MAY_BE_READ = "practice-39b/case-02: culprits"
 NO_ARM_OF_ITS_OWN = "practice-40a/case-06: file"
 #: By the code it is a round ahead, as it was first said by its records: of which call, its dump without frames told.
 A_ROUND_AHEAD = "practice-40b/case-01: call"
+#: Who waits for a message in a ring was named as stuck on its host: somebody may owe it that.
+MAY_BE_OWED = "practice-25d/case-03: culprits"
 #: Two innocent ranks were named, in the right file.
 INNOCENT_PAIR = "practice-43a/case-03: file"
 #: An innocent rank was suspected, by stacks alone: it and the others are in calls that have other numbers.
@@ -71,6 +73,7 @@ LOST = {
     # Two of four ranks went one way: who of them was wrong, no earlier round tells.
     "all evidence and sources": [
         *HANDED_OVER,
+        MAY_BE_OWED,
         NO_ARM_OF_ITS_OWN,
         A_ROUND_AHEAD,
         "round-1/b10-vision-towers: culprits",

@@ -129,7 +129,7 @@ def _asked_differently(finding: Finding) -> bool:
 PRECEDENCE = (
     Precedence(BROKE_OFF),
     Precedence(CALLS_THAT_WAIT, only=_hangs, several=True, yields_to=(WATCHDOGS, STACKS)),
-    Precedence(WITHOUT_CALLS, yields_to=(STACKS,)),
+    Precedence(WITHOUT_CALLS),
     Precedence(WATCHDOGS, only=_names_ranks, several=True, yields_to=(STACKS,)),
     Precedence(CHECKS),
     Precedence(CALLS_THAT_WAIT, only=_is_of_a_moment, several=True, yields_to=(STACKS,)),
