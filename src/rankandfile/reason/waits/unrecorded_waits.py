@@ -47,6 +47,7 @@ def unseen(
     ends = [wait_end for wait_end in wait_ends if wait_end.kind == "absent"]
     likely = len(ends) > 1 or _groups_without_a_call(case)
     for wait_end in ends:
+        together = _in_one_line(wait_end, hosts)
         for rank in wait_end.ranks:
             stand = hosts.get(rank)
             if _elsewhere(stand) or accounts.gone(rank):
@@ -54,7 +55,7 @@ def unseen(
             by_stack = stand is not None and (
                 named_after_a_transfer(stand)
                 or may_be_in_a_transfer(stand)
-                or _in_one_line(wait_end, hosts)
+                or together
                 or _nowhere(wait_end, waits, accounts, case, bool(hidden))
             )
             if likely or by_stack or (bool(hidden) and rank not in hosts and without_frames(case, rank)):

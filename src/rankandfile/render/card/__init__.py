@@ -60,8 +60,8 @@ def card(
             break
     go = _LEAST_OF_NARROW if narrow else _LEAST_OF_WIDE
     for left_out in range(len(_LEAST)):
-        few = high <= _AT_ONCE + (left_out == _LEAST.index("don't")) or left_out >= go
-        if few and (height is None or high < height):
+        enough = _AT_ONCE + 1 if _LEAST[left_out] == "don't" else _AT_ONCE
+        if (high <= enough or left_out >= go) and (height is None or high < height):
             break
         found = _brief(sheet, width, _LEAST[: left_out + 1])
         high = _height(found, width)

@@ -103,14 +103,8 @@ def _why(sheet: Sheet, shown: Text) -> Iterator[Part]:
         # "It" is what the row above shows.
         said = why.removeprefix("it ") if strip.is_test(where.condition or "") else why
         # A few words are said to their end, also in a narrow window; the whole way back is in the details.
-        yield (
-            "why",
-            [
-                sheet.cut(
-                    why if said == why else f"the condition {said}", sheet.room.why if where.because else 2
-                )
-            ],
-        )
+        words, lines = why if said == why else f"the condition {said}", sheet.room.why if where.because else 2
+        yield "why", [sheet.cut(words, lines)]
     if where and where.flagged_before:
         flagged = where.flagged_before
         at = place_text(base_name(flagged.file), flagged.line)

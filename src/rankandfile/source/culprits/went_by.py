@@ -18,11 +18,12 @@ def who_went_by(
         return None
     ranks, theirs, ways = gone
     around = {(function.module.path, node.lineno) for function, node, _ in ways}
-    if found is None or (found.place.path, found.line) not in around:
-        if found is not None and verdict.culprits:
+    if found is not None and (found.place.path, found.line) not in around:
+        if verdict.culprits:
             # What sent them elsewhere is known.
             return None
-        found = line_around(search, ways, theirs, ranks, "went_by")
+        found = None
+    found = found or line_around(search, ways, theirs, ranks, "went_by")
     return None if found is None else (found, _named(ranks))
 
 

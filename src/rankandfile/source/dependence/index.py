@@ -16,7 +16,6 @@ from rankandfile.source.program.scopes import own_nodes
 from .called_by_name import Callers, calls_by_name
 from .syntax import PUTS_IN, ancestors, argument, dotted, set_by_name
 
-MOST_FILES = 1500
 MOST_SITES = 12
 
 _STARTS_BY_ITSELF: dict[str, tuple[str, int | str]] = {
@@ -62,10 +61,9 @@ class Index:
         """Calls by a variable, of which stacks show what they called."""
         self._tried: dict[str, bool] = {}
 
-    @cached_property
+    @property
     def modules(self) -> list[Module]:
-        found = (self.program.module(path) for path in self.program.paths[:MOST_FILES])
-        return [module for module in found if module is not None]
+        return self.program.modules
 
     @cached_property
     def _calls(self) -> dict[str, list[Site]]:

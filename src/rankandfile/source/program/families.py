@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 from .kept import kept
 from .modules import Program
 from .names import Class, lineage
 
-#: Of a large tree, the first.
-_MOST_FILES = 1500
 _MOST_CLASSES = 12
 
 
-def family(cls: Class) -> list[Class]:
-    """The class first."""
-    return [cls, *_derived(cls.module.program).get(cls, [])[:_MOST_CLASSES]]
+def family(cls: Class) -> Iterator[Class]:
+    """The class first: who finds in it what is asked for reads no other file."""
+    yield cls
+    yield from islice(_derived(cls.module.program).get(cls, ()), _MOST_CLASSES)
 
 
 @kept
 def _derived(program: Program) -> dict[Class, list[Class]]:
     found: dict[Class, list[Class]] = {}
-    for module in filter(None, map(program.module, program.paths[:_MOST_FILES])):
+    for module in program.modules:
         for node in module.classes.values():
             one = Class(module, node)
             for above in lineage(one)[1:] if node.bases else ():

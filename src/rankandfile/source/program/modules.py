@@ -23,6 +23,7 @@ from .walking import children, walk
 
 LONGEST_FILE = 4_000_000
 MOST_FILES = 20_000
+_MOST_AT_ONCE = 1500
 MOST_PARSED = 40_000_000
 """Characters of source that one program may parse in all."""
 
@@ -164,6 +165,11 @@ class Program:
     @cached_property
     def paths(self) -> list[str]:
         return [path for path, _ in zip(self.files.paths(), range(MOST_FILES), strict=False)]
+
+    @cached_property
+    def modules(self) -> list[Module]:
+        """Those that are looked over as a whole: of a large tree the first."""
+        return [module for path in self.paths[:_MOST_AT_ONCE] if (module := self.module(path)) is not None]
 
     @cached_property
     def path_set(self) -> frozenset[str]:

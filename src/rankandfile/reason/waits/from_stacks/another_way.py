@@ -54,6 +54,8 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     if parted is None or not parted.usual or _in_a_smaller_group(of, parted):
         return None
     owes = _owes_all(of, parted)
+    # Who owes all others what they wait for may have gone on from there: their calls are not of one number.
+    gone_on = owes and of.at_several_numbers
     if _are_past_it(of, parted) and not owes:
         return None
     odd = ranks_of(parted.odd)
@@ -102,10 +104,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         doing=doing,
         evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
         place=at_a_line.stand.location if len(parted.odd) == 1 else None,
-        # Who owes all others what they wait for may have gone on from there: their calls are not of one number.
-        divergence=None
-        if owes and of.at_several_numbers
-        else divergence_of(of, (*parted.usual, *parted.odd)),
+        divergence=None if gone_on else divergence_of(of, (*parted.usual, *parted.odd)),
         alternatives=(
             perhaps(
                 "different_collective" if left_out else "skipped_collective",
@@ -114,7 +113,7 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
                 odd,
                 decided_by="flight-recorder dumps of all ranks, or the source (--src)",
             ),
-            *((_NOT_ARRIVED,) if owes and of.at_several_numbers else ()),
+            *((_NOT_ARRIVED,) if gone_on else ()),
         ),
     )
 
