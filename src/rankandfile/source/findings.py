@@ -19,7 +19,7 @@ from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
 from .lines.from_logs.told_by_log import as_logged
-from .lines.sentence import PARTED_LATER, because, implied_calls, sentence
+from .lines.sentence import DIVERGED_LATER, because, implied_calls, sentence
 from .lint.before import flagged_before
 from .program.places import SourcePlaces
 
@@ -65,9 +65,9 @@ def _found(search: Search, verdict: Verdict) -> tuple[FoundLine | None, NamedByC
 
 
 def _location(found: FoundLine, places: SourcePlaces) -> Location:
-    test = found.decision if found.kind in PARTED_LATER else None
-    parted = (test.place.path, test.condition.line) if test is not None else None
-    lines = [(found.place.path, found.line), *([parted] if parted else [])]
+    test = found.decision if found.kind in DIVERGED_LATER else None
+    diverged_at = (test.place.path, test.condition.line) if test is not None else None
+    lines = [(found.place.path, found.line), *([diverged_at] if diverged_at else [])]
     return Location(
         file=found.place.path,
         line=found.line,
@@ -76,8 +76,8 @@ def _location(found: FoundLine, places: SourcePlaces) -> Location:
         condition_line=found.line if found.condition else None,
         why_it_can_differ=(found.reason.sentence or None) if found.reason else None,
         because=because(found) or None,
-        parted_file=parted[0] if parted else None,
-        parted_line=parted[1] if parted else None,
+        parted_file=diverged_at[0] if diverged_at else None,
+        parted_line=diverged_at[1] if diverged_at else None,
         # Only of the code that ran.
         flagged_before=flagged_before(
             places.program, [each for each in lines if each[0] not in places.doubts]

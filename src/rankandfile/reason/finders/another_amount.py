@@ -24,8 +24,8 @@ def another_amount(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     row = lookup.call_at(facts, habit.rank, call.group, habit.slot) if call is not None and habit else None
     if call is None or habit is None or row is None:
         return None
-    parted = find_divergence(facts, wait_end)
-    if parted is not None and parted.kind != "argument" and habit.rank in parted.culprits:
+    divergence = find_divergence(facts, wait_end)
+    if divergence is not None and divergence.kind != "argument" and habit.rank in divergence.culprits:
         # It is in another call of its own: of course its sizes do not fit.
         return None
     does, did, others = ("sends", "sent", "expect") if habit.sends else ("expects", "expected", "send")

@@ -26,7 +26,7 @@ def came_round_by_code(
     if before["terms"] == due["terms"]:
         return None
     here, there = (stack_of(facts.case, stand.stack) for stand in (facts.hosts[rank], other))
-    pair = _apart(here, there)
+    pair = _first_unlike(here, there)
     if pair is None:
         return None
     one, further = pair
@@ -34,7 +34,7 @@ def came_round_by_code(
     return Frame(*made_at, leaving=False) if made_at is not None else None
 
 
-def _apart(one: Stack, other: Stack) -> tuple[Frame, Frame] | None:
+def _first_unlike(one: Stack, other: Stack) -> tuple[Frame, Frame] | None:
     """The first frames that are not the same."""
     return next(((a, b) for a, b in zip(one, other, strict=False) if a != b), None)
 

@@ -66,7 +66,7 @@ def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row
     then, now, due = (
         stack_of(facts.case, number) for number in (last["stack"], stand.stack, due_row["stack"])
     )
-    depth = _apart(then, now, due)
+    depth = _first_unlike(then, now, due)
     if depth is None:
         return None
     was, here, there = then[depth], now[depth], due[depth]
@@ -82,7 +82,7 @@ def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row
     return None
 
 
-def _apart(*stacks: Stack) -> int | None:
+def _first_unlike(*stacks: Stack) -> int | None:
     """The first depth at which the lines are not all one; None where that is in several functions."""
     for depth, frames in enumerate(zip(*stacks, strict=False)):
         if len({(frame.file, frame.function) for frame in frames}) > 1:
@@ -94,7 +94,7 @@ def _apart(*stacks: Stack) -> int | None:
 
 def _came_anew(facts: Facts, then: Stack, now: Stack) -> bool:
     """Whether it has come into the function once more: it is at an earlier line there, and no loop in it leads back."""
-    depth = _apart(then, now)
+    depth = _first_unlike(then, now)
     if depth is None or now[depth].line > then[depth].line:
         return False
     was, here = ((frame.file, frame.line) for frame in (then[depth], now[depth]))
