@@ -82,6 +82,8 @@ class Unclaimed(NamedTuple):
     """Of an exception: it went up to where the program begins."""
     original: bool = False
     """It is the one that a worker raised, printed below that of its process."""
+    raised: str = ""
+    """The exception as it was printed; empty where it was none."""
 
 
 def unclaimed(facts: Facts) -> list[Unclaimed]:
@@ -103,6 +105,7 @@ def unclaimed(facts: Facts) -> list[Unclaimed]:
                 log=row["log"],
                 uncaught=_went_up(row),
                 original=bool(fields_of(row).get("original")),
+                raised=say("{raised}", _values(row)) if meaning.cause == "raised" else "",
             )
             for row in rows
             if meaning.cause != "exited" or row["signal"] in _BY_SYSTEM

@@ -35,6 +35,8 @@ class End(Struct, frozen=True):
     """The same, one by one."""
     how: str = ""
     """As the list of exits has it: a signal's name, `exit code N`, or `out of memory`; empty where it has none."""
+    unexplained: bool = False
+    """Killed by SIGKILL, and nothing that tells of its end says what for."""
 
     @property
     def aborted(self) -> bool:
@@ -56,6 +58,8 @@ class Error(Struct, frozen=True):
     """The thread that raised it, where it was not the main one."""
     place: CodePlace | None = None
     """The innermost frame of the program."""
+    line: str = ""
+    """What the line says, where the words tell besides why it is taken for this rank's; else empty."""
 
 
 class Report(Struct, frozen=True):

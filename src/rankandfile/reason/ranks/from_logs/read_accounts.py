@@ -171,14 +171,19 @@ def _device(
         if rank is None:
             continue
         fields = fields_of(row)
-        xid = Error(
-            f"Xid {fields.get('code')}: {fields.get('error')}{told_by}", (event_id(row["log"], row["line"]),)
-        )
-        known = out.get(rank)
-        out[rank] = (
-            xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))
-        )
+        line = f"Xid {fields.get('code')}: {fields.get('error')}"
+        evidence = (event_id(row["log"], row["line"]),)
+        xid = Error(f"{line}{told_by}", evidence, line=line if told_by else "")
+        out[rank] = _both(out[rank], xid) if rank in out else xid
     return out
+
+
+def _both(known: Error, more: Error) -> Error:
+    return Error(
+        f"{known.words}; {more.words}",
+        (*known.evidence, *more.evidence),
+        line=known.line or (f"{known.words}; {more.line}" if more.line else ""),
+    )
 
 
 def _of_the_one_that_aborted(events: pl.DataFrame, exits: pl.DataFrame) -> dict[int, Error]:
