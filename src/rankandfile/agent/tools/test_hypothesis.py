@@ -9,7 +9,7 @@ import polars as pl
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import groups_of, ranks_of
-from rankandfile.agent.result import Line, line, who
+from rankandfile.agent.result import Answer, Line, line, who
 from rankandfile.agent.tool import Arguments, Tool, ToolError
 from rankandfile.model.events import event_id
 from rankandfile.model.ledger import call_id
@@ -51,6 +51,7 @@ def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
         raise ToolError("ranks: name at least one")
     outcome = _CHECKS[asked.kind](bench, asked, ranks)
     untold = set(ranks) - set(outcome.for_it) - set(outcome.against)
+    verdict: Answer
     if outcome.against:
         verdict, told = "refuted", outcome.against
     elif untold:
@@ -58,7 +59,7 @@ def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
     else:
         verdict, told = "holds", outcome.for_it
     ids = [one for one in dict.fromkeys(told.values()) if one]
-    yield line(f"{verdict}: {asked.kind} of {who(ranks)}{_more(asked)}.", *ids[:_MOST_CITED])
+    yield line(f"{verdict}: {asked.kind} of {who(ranks)}{_more(asked)}.", *ids[:_MOST_CITED], answer=verdict)
     for which, words in (
         (outcome.for_it, "it is so of"),
         (outcome.against, "it is not so of"),
