@@ -11,6 +11,7 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import groups_of, ranks_of
 from rankandfile.agent.result import Answer, Line, line, who
 from rankandfile.agent.tool import Arguments, Tool, ToolError
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.ledger import call_id
 from rankandfile.model.snapshots import stack_id
@@ -169,7 +170,7 @@ def _same_call(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     return Outcome(for_it, against, words)
 
 
-def _working(bench: Bench, row: look.Row) -> look.Row:
+def _working(bench: Bench, row: Row) -> Row:
     found = look.call_of_record(bench.facts, row["rank"][0], row["record"])
     assert found is not None
     return found

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, field
 
+from rankandfile.model.column import Fields, Row
 from rankandfile.model.work import Work
 from rankandfile.reason.ranks.activity import CodePlace
 
@@ -163,7 +164,7 @@ class Accounts(Struct, frozen=True, dict=True):
         return end is not None and end.kind in ("running", "echo")
 
 
-def fields_of(row: dict[str, Any]) -> dict[str, Any]:
+def fields_of(row: Row) -> Fields:
     try:
         decoded = msgspec.json.decode(row["fields"] or "{}")
     except msgspec.DecodeError:

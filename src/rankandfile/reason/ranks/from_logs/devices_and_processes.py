@@ -7,16 +7,14 @@ alone: it explains that something there failed, and accuses no rank.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.reason.words import shortened
 
 from .accounts import Error, fields_of
-
-Row = dict[str, Any]
 
 #: Why a fault is taken for that of a rank's device, where the driver names neither.
 _WHOSE = " (of which rank, the line does not tell: "

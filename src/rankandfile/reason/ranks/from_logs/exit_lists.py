@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import polars as pl
 
-from .accounts import ABORTED, OWN, End, EndKind
+from rankandfile.model.column import Row
 
-Row = dict[str, Any]
+from .accounts import ABORTED, OWN, End, EndKind
 
 _SURER: dict[EndKind, int] = {"killed": 0, "exited": 1, "finished": 2, "echo": 3, "running": 4, "gone": 5}
 #: How the error of an end begins that a cluster brought about, by preempting or draining a node.

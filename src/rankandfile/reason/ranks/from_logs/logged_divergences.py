@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import Any
 
 import polars as pl
 from msgspec import Struct
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Location
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import shortened
 
 from .accounts import fields_of
-
-Row = dict[str, Any]
 
 _CAUSES = {
     "said_no_data": "uneven_inputs",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 from msgspec.structs import replace
 
 from rankandfile.model.case import Case
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.work import WORK
 from rankandfile.reason.ranks.activity import is_library
@@ -36,8 +35,6 @@ from .suspended import suspended
 from .unreachable import lost_between, unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports
 from .watches import watched
-
-Row = dict[str, Any]
 
 _RAISES = ("traceback", "loader_raised", "oom")
 _OF_OTHERS = "^(K|R|P3|P4|P6|P7|J2)"
