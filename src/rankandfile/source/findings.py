@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankandfile.model.diagnosis import Location, Verdict
-from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
+from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings, Statement
 from rankandfile.model.ledger import Note
 
 from .culprits.all_in_the_circle import all_in_the_circle
@@ -40,6 +40,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     exact = exact_cause(cause, with_culprits(found, named.ranks) if named else found, search.places)
     return SourceFinding(
         location=_location(found, search.places),
+        decided_by=_statement(found.condition or ""),
         excerpts=tuple(excerpts(found)),
         sentence=sentence(found, search.places),
         named=named,
@@ -62,6 +63,13 @@ def _found(search: Search, verdict: Verdict) -> tuple[FoundLine | None, NamedByC
         if named is not None:
             return found, named
     return who_went_by(search, verdict, found) or (found, None)
+
+
+def _statement(condition: str) -> Statement:
+    """Of a condition as the program has it."""
+    if condition.startswith(("for ", "async for ", "while ")):
+        return "loop"
+    return "handler" if condition.startswith("except") else ""
 
 
 def _location(found: FoundLine, places: SourcePlaces) -> Location:
