@@ -133,8 +133,8 @@ def test_the_first_of_all_tells_who_made_another_call(
         nodes[BAD].wrong = True
         until(told, limit_s=60)
         (found,) = nodes[0].across.found
-        assert found.parted.number == WRONG
-        assert found.parted.odd == (BAD,)
+        assert found.divergence.number == WRONG
+        assert found.divergence.odd == (BAD,)
         assert not any(node.across.found for node in nodes[1:]), "one speaks for all"
         until(lambda: all(not node.across.asks for node in nodes) or told(), limit_s=30)
     finally:

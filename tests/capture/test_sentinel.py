@@ -16,7 +16,7 @@ from rankandfile.capture.sentinel.digests import digest
 from rankandfile.capture.sentinel.duty import Duty, DutyWishes
 from rankandfile.capture.sentinel.sentinel import Sentinel
 from rankandfile.capture.sentinel.telling import group_name
-from rankandfile.capture.sentinel.tree import apart, merged, rows_of
+from rankandfile.capture.sentinel.tree import merged, row_divergences, rows_of
 from rankandfile.capture.watch.rings import look
 from rankandfile.capture.watch.stall import Stall
 from rankandfile.model.digest import Finding, Group, Job, Report, as_json, packed, read
@@ -196,13 +196,13 @@ def test_a_tree_of_digests_tells_who_is_apart(tmp_path: Path) -> None:
     node = [merged(rows_of(digests[rank] for rank in half)) for half in (range(4), range(4, 8))]
     (row,) = merged(row for rows in node for row in rows)
     assert (row.count, row.low, row.last, row.ranks) == (8, 60, 69, tuple(range(8)))
-    assert not apart(row for rows in node for row in rows)
+    assert not row_divergences(row for rows in node for row in rows)
     ranks[5].call(40, size=(9,))
     for rank in (*ranks[4:5], *ranks[6:]):
         rank.call(1, 10)
     told(sentinel, tmp_path)
     all_of_them = rows_of(digest(one, time.time()) for one in program.values())
-    (found,) = apart(merged(all_of_them))
+    (found,) = row_divergences(merged(all_of_them))
     assert found.rows[0].ranks == (5,) and found.after < 61 <= found.by
 
 

@@ -380,9 +380,8 @@ def test_the_line_that_decided(name: str) -> None:
 def test_of_who_added_otherwise_to_a_metric_the_few_are_named(world: int, named: list[int]) -> None:
     run = play(world, train=METRIC)
     verdict = verdict_of(run, 1, "different_collective")
-    verdict = msgspec.structs.replace(
-        verdict, suspects=verdict.culprits, culprits=[], confidence="hypothesis"
-    )
+    suspected = {"confidence": "hypothesis", "suspects": verdict.culprits, "culprits": []}
+    verdict = msgspec.structs.replace(verdict, **suspected)
     found = locate(case_of(run), diagnosis_of(verdict), tree(run.files)).verdicts[0]
     assert place(found.location) == run.marked
     assert [one.rank for one in found.culprits] == named

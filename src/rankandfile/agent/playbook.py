@@ -17,6 +17,7 @@ from .evidence_ranks import ranks_of_evidence
 from .journal import Journal
 from .result import Line, who
 from .tool import ToolError
+from .tools.remedies import Kind, advised
 
 _MOST_LINES = 6
 _AROUND = 6
@@ -127,7 +128,7 @@ def _tests(play: Draft, section: Section, verdict: Verdict) -> None:
     ranks, victims = format_ranks(culprits), verdict.victims
     if culprits and victims:
         step, lines = play.ask("test_hypothesis", kind="waits_for", ranks=victims, other=ranks)
-        if lines and lines[0].text.startswith("holds"):
+        if lines and lines[0].answer == "holds":
             section.say(
                 f"That {who(parse_ranks(victims))} went wrong is ruled out: they wait for {who(culprits)}, directly or "
                 "over others.",
@@ -147,7 +148,7 @@ def _tests(play: Draft, section: Section, verdict: Verdict) -> None:
 
 def _ends(play: Draft, section: Section, ranks: str) -> None:
     step, lines = play.ask("test_hypothesis", kind="ended", ranks=ranks)
-    if lines and lines[0].text.startswith("refuted") and lines[0].ids:
+    if lines and lines[0].answer == "refuted" and lines[0].ids:
         section.say(
             f"That the process of {who(parse_ranks(ranks))} had ended is ruled out: it was noted last as running.",
             (*lines[0].ids, step),
@@ -205,23 +206,17 @@ def _witnesses(bench: Bench, verdict: Verdict) -> list[str]:
 
 def _remedies(play: Draft) -> None:
     step, lines = play.ask("remedies")
-    sections = {
-        "Fix: ": play.document.section("The fix"),
-        "Not: ": play.document.section("What not to do"),
-        "Probe: ": play.document.section("Probes"),
+    sections: dict[Kind, Section] = {
+        "Fix": play.document.section("The fix"),
+        "Not": play.document.section("What not to do"),
+        "Probe": play.document.section("Probes"),
     }
-    diffs = [
-        diff
-        for verdict in play.bench.diagnosis.verdicts
-        for diff in (
-            *(one.diff for one in verdict.remedies),
-            *(None for _ in verdict.anti_advice),
-            *(one.diff for one in verdict.probes),
-        )
-    ]
-    told = [one for one in lines if one.text.startswith(tuple(sections))]
-    for one, diff in zip(told, diffs, strict=False):
-        prefix = next(prefix for prefix in sections if one.text.startswith(prefix))
-        sections[prefix].say(one.text.removeprefix(prefix), (*one.ids, step))
-        if diff is not None:
-            sections[prefix].diff(diff)
+    at = 0
+    for advice in advised(play.bench.diagnosis.verdicts):
+        if at >= len(lines):
+            break
+        one, section = lines[at], sections[advice.kind]
+        section.say(one.text.removeprefix(f"{advice.kind}: "), (*one.ids, step))
+        if advice.diff is not None:
+            section.diff(advice.diff)
+        at += advice.height

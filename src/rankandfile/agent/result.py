@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -16,14 +16,17 @@ LONGEST_LINE = 4_000
 MOST_IDS = 4
 """Evidence ids beside one line; more say no more."""
 _LONGEST_RANKS = 200
-NO_SUCH = "there is no such evidence in this case"
-"""Said of an id: the line repeats the question, and supports nothing."""
-_UNSUPPORTED = ("refuted: ", "undecided: ", "not accepted: ")
+Answer: TypeAlias = Literal[
+    "", "holds", "refuted", "undecided", "accepted", "not accepted", "no such evidence"
+]
+_UNSUPPORTED: tuple[Answer, ...] = ("refuted", "undecided", "not accepted")
 
 
 class Line(NamedTuple):
     text: str
     ids: tuple[str, ...] = ()
+    answer: Answer = ""
+    """To a question that can be decided, or of an id that was asked for; empty: the line is no such answer."""
 
     def __str__(self) -> str:
         return f"{self.text}  [{', '.join(self.ids)}]" if self.ids else self.text
@@ -35,11 +38,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     more: int | None = None
     """The `cursor` with which to ask for what did not fit; null: this is all."""
 
-    @property
-    def supporting(self) -> list[str]:
-        """The lines that a sentence can rest on. The answer to a refuted question repeats it, and supports nothing."""
-        lines = [] if self.text.startswith(_UNSUPPORTED) else self.text.splitlines()
-        return [one for one in lines if not one.endswith(NO_SUCH)]
+    answer: Answer = ""
+    """Of its first line."""
+    supporting: list[str] = []
+    """The lines that a sentence can rest on. What answers a refuted question repeats it, and supports nothing; nor does
+    what repeats an id that there is none of."""
 
 
 class Page(NamedTuple):
@@ -49,12 +52,21 @@ class Page(NamedTuple):
     @property
     def result(self) -> Result:
         ids = dict.fromkeys(one for shown in self.lines for one in shown.ids)
-        text = "\n".join(map(str, self.lines)) or "nothing"
-        return Result(text=text, evidence=list(ids), more=self.more)
+        lines = self.lines or (Line("nothing"),)
+        answer = lines[0].answer
+        return Result(
+            text="\n".join(map(str, lines)),
+            evidence=list(ids),
+            more=self.more,
+            answer=answer,
+            supporting=[]
+            if answer in _UNSUPPORTED
+            else [str(one) for one in lines if one.answer != "no such evidence"],
+        )
 
 
-def line(text: str, *ids: str) -> Line:
-    return Line(text, ids)
+def line(text: str, *ids: str, answer: Answer = "") -> Line:
+    return Line(text, ids, answer)
 
 
 def who(ranks: Iterable[int]) -> str:
@@ -71,7 +83,7 @@ def page(lines: Iterable[Line], cursor: int = 0) -> Page:
     shown: list[Line] = []
     room = PAGE_CHARACTERS
     for number, one in enumerate(islice(lines, cursor, None), cursor):
-        words = Line(_bounded(one.text), one.ids[:MOST_IDS])
+        words = Line(_bounded(one.text), one.ids[:MOST_IDS], one.answer)
         room -= len(str(words)) + 1
         if shown and room < 0:
             return Page(tuple(shown), number)

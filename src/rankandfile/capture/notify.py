@@ -32,7 +32,7 @@ class Notices:
     def hang(self, case: Path) -> None:
         self._send(_words(case), case)
 
-    def parted(self, words: str, case: Path) -> None:
+    def diverged(self, words: str, case: Path) -> None:
         """Ranks of a job that goes on have parted."""
         self._send(words, case)
 

@@ -12,6 +12,7 @@ import polars as pl
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from .column import Row
 from .ledger import Evidence, Note
 from .ranks import format_ranks
 from .snapshots import SHOWS
@@ -94,26 +95,26 @@ class Case(Struct, frozen=True, kw_only=True, dict=True):
         return rows.with_columns(shows=shows.cast(SHOWS)).drop("stands")
 
     @cached_property
-    def compared_lines(self) -> list[dict[str, Any]]:
+    def compared_lines(self) -> list[Row]:
         """Events that came of putting the logs of ranks side by side: what one rank's says and others' do not."""
         kinds = ("value_differs", "value_differs_now", "line_alone", "progress_differs")
         found = self.events.filter(pl.col("kind").cast(pl.String).is_in(kinds) & pl.col("rank").is_not_null())
         return found.sort("log", "line").to_dicts()
 
     @cached_property
-    def places_that_differ(self) -> list[dict[str, Any]]:
+    def places_that_differ(self) -> list[Row]:
         """Events of a path or an address in the last line of all ranks, where a few have another one than most."""
         return self.events.filter(pl.col("kind").cast(pl.String) == "place_differs").sort("rank").to_dicts()
 
     @cached_property
-    def own_last_lines(self) -> list[dict[str, Any]]:
+    def own_last_lines(self) -> list[Row]:
         """Events of what one rank wrote among its last lines, and no other anywhere."""
         own = (pl.col("kind").cast(pl.String) == "own_last_line") & pl.col("rank").is_not_null()
         found = self.events.filter(own)
         return found.sort("log", "line").to_dicts()
 
     @cached_property
-    def tried_again(self) -> list[dict[str, Any]]:
+    def tried_again(self) -> list[Row]:
         """Events of who tries one thing again and again up to the end of its log."""
         return self.events.filter(pl.col("kind").cast(pl.String) == "tries_again").to_dicts()
 
@@ -225,7 +226,7 @@ _TOLD_BY: dict[re.Pattern[str], Callable[..., _Fact | None]] = {
 }
 
 
-def _row(table: pl.DataFrame, **values: int | str) -> dict[str, Any] | None:
+def _row(table: pl.DataFrame, **values: int | str) -> Row | None:
     """The first row with these values, if there is one."""
     rows = table.filter(**values)
     return rows.row(0, named=True) if rows.height else None

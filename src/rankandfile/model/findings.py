@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from msgspec import Struct
 
 from .diagnosis import Excerpt, Location
@@ -33,10 +35,15 @@ class Implied(Struct, frozen=True):
     """What makes it there, in words."""
 
 
+Statement: TypeAlias = Literal["", "loop", "handler"]
+"""What decided: whether a loop goes round once more, or that a handler took an exception; empty: anything else."""
+
+
 class SourceFinding(Struct, frozen=True, kw_only=True):
     """What the source says of one verdict: the line, whom it names, and the cause that it shows."""
 
     location: Location
+    decided_by: Statement = ""
     excerpts: tuple[Excerpt, ...] = ()
     sentence: Sentence = ""
     """Of the line, and why the ranks can differ there; empty where the evidence has said it all."""

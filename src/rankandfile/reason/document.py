@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 
@@ -25,14 +26,12 @@ def perhaps(
     )
 
 
-def cited(*rows: lookup.Row | None) -> tuple[str, ...]:
+def cited(*rows: Row | None) -> tuple[str, ...]:
     """The evidence ids of the calls that are known."""
     return tuple(lookup.evidence_of(row) for row in rows if row)
 
 
-def cohort(
-    facts: Facts, ranks: Collection[int], row: lookup.Row | None = None, detail: str | None = None
-) -> Cohort:
+def cohort(facts: Facts, ranks: Collection[int], row: Row | None = None, detail: str | None = None) -> Cohort:
     """Ranks, and their call if they made one. `detail`: what sets it apart where that is not its place."""
     call = lookup.as_call(facts, row, detail) if row else None
     if (
@@ -68,7 +67,7 @@ def diverged(
 
 
 def not_come(
-    facts: Facts, call: Pending, row: lookup.Row | None, ranks: Collection[int], waiting: Sequence[int]
+    facts: Facts, call: Pending, row: Row | None, ranks: Collection[int], waiting: Sequence[int]
 ) -> Divergence:
     """Some wait in a call, and these have not come to it."""
     # Who ended in the call has come to it.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Any
 
 import polars as pl
 
 from rankandfile.model.case import Case, group_label
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Call, Location
 from rankandfile.model.ledger import call_id, dump_id, group_id
 from rankandfile.model.ranks import format_ranks
@@ -15,8 +15,6 @@ from rankandfile.model.ranks import format_ranks
 from .calls.call_table import BATCH, COLLECTIVE, TRANSFER
 from .calls.contracts import Terms
 from .waits.facts import WaitFacts
-
-Row = dict[str, Any]
 
 _MOST_PARTS = 6
 

@@ -38,7 +38,7 @@ from rankandfile.reason.ranks.did_instead import AskedRank, Story, location_of, 
 from rankandfile.reason.ranks.from_logs.accounts import Error, fields_of
 from rankandfile.reason.ranks.from_logs.caught import survived
 from rankandfile.reason.ranks.from_logs.counters import Counter, counters
-from rankandfile.reason.ranks.from_logs.departures import place_in
+from rankandfile.reason.ranks.from_logs.logged_divergences import place_in
 from rankandfile.reason.ranks.from_logs.nccl_setups import Setup, setups
 from rankandfile.reason.ranks.from_logs.no_longer_alike import named_by_logs
 from rankandfile.reason.ranks.from_logs.over import anybody_waited

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Diagnosis
 from rankandfile.model.ranks import format_ranks, parse_ranks
 
@@ -65,7 +66,7 @@ def waits_table(facts: Facts) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_WAITS, orient="row", infer_schema_length=None)
 
 
-def _call_of(facts: Facts, pending: Pending) -> lookup.Row | None:
+def _call_of(facts: Facts, pending: Pending) -> Row | None:
     if not pending.waiting:
         return None
     rank = pending.waiting[0]

@@ -143,8 +143,8 @@ def place(verdict: Verdict) -> str:
     if not points_at_missing_call(verdict):
         spot = place_text(base_name(where.file), where.condition_line or where.line)
         if where.parted_line is not None:
-            parted = place_text(base_name(where.parted_file or where.file), where.parted_line)
-            return plain(f"{parted} (decided at {spot})")
+            diverged_at = place_text(base_name(where.parted_file or where.file), where.parted_line)
+            return plain(f"{diverged_at} (decided at {spot})")
         inside = f" in {where.function}" if where.function else ""
         return plain(f"{spot}{inside}")
     return _their_call(verdict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankandfile.model.diagnosis import Location, Verdict
-from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings
+from rankandfile.model.findings import NamedByCode, SourceFinding, SourceFindings, Statement
 from rankandfile.model.ledger import Note
 
 from .culprits.all_in_the_circle import all_in_the_circle
@@ -19,7 +19,7 @@ from .lines.excerpt import excerpts
 from .lines.finder import find
 from .lines.found_line import FoundLine, Search
 from .lines.from_logs.told_by_log import as_logged
-from .lines.sentence import PARTED_LATER, because, implied_calls, sentence
+from .lines.sentence import DIVERGED_LATER, because, implied_calls, sentence
 from .lint.before import flagged_before
 from .program.places import SourcePlaces
 
@@ -40,6 +40,7 @@ def _finding(search: Search, verdict: Verdict) -> SourceFinding | None:
     exact = exact_cause(cause, with_culprits(found, named.ranks) if named else found, search.places)
     return SourceFinding(
         location=_location(found, search.places),
+        decided_by=_statement(found.condition or ""),
         excerpts=tuple(excerpts(found)),
         sentence=sentence(found, search.places),
         named=named,
@@ -64,10 +65,17 @@ def _found(search: Search, verdict: Verdict) -> tuple[FoundLine | None, NamedByC
     return who_went_by(search, verdict, found) or (found, None)
 
 
+def _statement(condition: str) -> Statement:
+    """Of a condition as the program has it."""
+    if condition.startswith(("for ", "async for ", "while ")):
+        return "loop"
+    return "handler" if condition.startswith("except") else ""
+
+
 def _location(found: FoundLine, places: SourcePlaces) -> Location:
-    test = found.decision if found.kind in PARTED_LATER else None
-    parted = (test.place.path, test.condition.line) if test is not None else None
-    lines = [(found.place.path, found.line), *([parted] if parted else [])]
+    test = found.decision if found.kind in DIVERGED_LATER else None
+    diverged_at = (test.place.path, test.condition.line) if test is not None else None
+    lines = [(found.place.path, found.line), *([diverged_at] if diverged_at else [])]
     return Location(
         file=found.place.path,
         line=found.line,
@@ -76,8 +84,8 @@ def _location(found: FoundLine, places: SourcePlaces) -> Location:
         condition_line=found.line if found.condition else None,
         why_it_can_differ=(found.reason.sentence or None) if found.reason else None,
         because=because(found) or None,
-        parted_file=parted[0] if parted else None,
-        parted_line=parted[1] if parted else None,
+        parted_file=diverged_at[0] if diverged_at else None,
+        parted_line=diverged_at[1] if diverged_at else None,
         # Only of the code that ran.
         flagged_before=flagged_before(
             places.program, [each for each in lines if each[0] not in places.doubts]

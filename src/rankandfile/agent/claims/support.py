@@ -40,7 +40,7 @@ def support(bench: Bench, ids: tuple[str, ...], results: dict[str, Result]) -> S
     for one in ids:
         if one in results:
             found.read("\n".join(results[one].supporting))
-            if results[one].text.startswith("accepted: "):
+            if results[one].answer == "accepted":
                 found.blamed |= ranks_in(results[one].text.splitlines()[0])
         elif place := _PLACE.match(one):
             _read_source(bench, found, one, place[1], int(place[2]), int(place[3] or place[2]))

@@ -29,7 +29,7 @@ def held(bench: Bench, journal: Journal, proposal: dict[str, Any], tests: Sequen
     step, why_not = journal.next, []
     try:
         _, lines = journal.ask("propose_verdict", **asked)
-        accepted = lines[0].text.startswith("accepted")
+        accepted = lines[0].answer == "accepted"
         why_not = [] if accepted else [one.text.removeprefix("- ") for one in lines[1:-1]] or ["not accepted"]
         culprits = ranks_of(proposal["culprits"])
     except ToolError as error:
@@ -73,7 +73,7 @@ def _too_weak(
     carriers = _GONE if gone else _WAITED_FOR if sure else {**_WAITED_FOR, **_DID}
     carried: set[int] = set()
     for step in journal.steps:
-        held = step.step in journal.results and journal.results[step.step].text.startswith("holds:")
+        held = step.step in journal.results and journal.results[step.step].answer == "holds"
         name = carriers.get(str(step.arguments.get("kind")))
         if step.step in tests and step.tool == "test_hypothesis" and held and name:
             carried |= set(ranks_of(str(step.arguments[name])))

@@ -10,6 +10,7 @@ from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import NUMBER, groups_of, numbers_of, ranks_of
 from rankandfile.agent.result import Line, line, who
 from rankandfile.agent.tool import Arguments, Tool, ToolError
+from rankandfile.model.column import Row
 from rankandfile.model.ledger import call_id
 from rankandfile.model.tables import STATES
 from rankandfile.reason import lookup as look
@@ -61,7 +62,7 @@ def calls(bench: Bench, asked: Calls) -> Iterator[Line]:
         yield line(_words(bench, row), call_id(row["dump"], row["record"]))
 
 
-def _words(bench: Bench, row: look.Row) -> str:
+def _words(bench: Bench, row: Row) -> str:
     words = [f"group {look.group_words(bench.facts, row['group'])} #{row['number']} {row['op']}"]
     if row["root"] is not None:
         words.append(f"root {row['root']}")

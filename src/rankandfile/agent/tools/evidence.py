@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankandfile.agent.bench import Bench
-from rankandfile.agent.result import NO_SUCH, Line, line
+from rankandfile.agent.result import Line, line
 from rankandfile.agent.tool import Arguments, Tool
 
 
@@ -18,7 +18,7 @@ def evidence(bench: Bench, asked: Ids) -> Iterator[Line]:
     for one in asked.ids:
         fact = bench.case.evidence(one)
         if fact is None:
-            yield line(f"{one}: {NO_SUCH}")
+            yield line(f"{one}: there is no such evidence in this case", answer="no such evidence")
         else:
             yield line(f"{fact.source}, {fact.where}: {fact.quote}", one)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import ranks_of
 from rankandfile.agent.evidence_ranks import ranks_of_evidence
-from rankandfile.agent.result import Line, line, who
+from rankandfile.agent.result import Answer, Line, line, who
 from rankandfile.agent.tool import Arguments, Tool
 from rankandfile.model.causes import CAUSES
 from rankandfile.model.diagnosis import Confidence, Verdict
@@ -44,8 +44,8 @@ def propose_verdict(bench: Bench, asked: Proposal) -> Iterator[Line]:
     if not problems and agrees and machine is not None:
         problems += _too_sure(asked, machine)
     real = [one for one in asked.evidence if bench.case.evidence(one) is not None]
-    verdict = "not accepted" if problems else "accepted"
-    yield line(f"{verdict}: {asked.cause} of {_named(culprits)} ({asked.confidence}).", *real)
+    verdict: Answer = "not accepted" if problems else "accepted"
+    yield line(f"{verdict}: {asked.cause} of {_named(culprits)} ({asked.confidence}).", *real, answer=verdict)
     for problem in problems:
         yield line(f"- {problem}")
     if machine is not None:

@@ -9,8 +9,9 @@ import polars as pl
 
 from rankandfile.agent.bench import Bench
 from rankandfile.agent.choose import groups_of, ranks_of
-from rankandfile.agent.result import Line, line, who
+from rankandfile.agent.result import Answer, Line, line, who
 from rankandfile.agent.tool import Arguments, Tool, ToolError
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.ledger import call_id
 from rankandfile.model.snapshots import stack_id
@@ -51,6 +52,7 @@ def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
         raise ToolError("ranks: name at least one")
     outcome = _CHECKS[asked.kind](bench, asked, ranks)
     untold = set(ranks) - set(outcome.for_it) - set(outcome.against)
+    verdict: Answer
     if outcome.against:
         verdict, told = "refuted", outcome.against
     elif untold:
@@ -58,7 +60,7 @@ def test_hypothesis(bench: Bench, asked: Claim) -> Iterator[Line]:
     else:
         verdict, told = "holds", outcome.for_it
     ids = [one for one in dict.fromkeys(told.values()) if one]
-    yield line(f"{verdict}: {asked.kind} of {who(ranks)}{_more(asked)}.", *ids[:_MOST_CITED])
+    yield line(f"{verdict}: {asked.kind} of {who(ranks)}{_more(asked)}.", *ids[:_MOST_CITED], answer=verdict)
     for which, words in (
         (outcome.for_it, "it is so of"),
         (outcome.against, "it is not so of"),
@@ -168,7 +170,7 @@ def _same_call(bench: Bench, asked: Claim, ranks: list[int]) -> Outcome:
     return Outcome(for_it, against, words)
 
 
-def _working(bench: Bench, row: look.Row) -> look.Row:
+def _working(bench: Bench, row: Row) -> Row:
     found = look.call_of_record(bench.facts, row["rank"][0], row["record"])
     assert found is not None
     return found

@@ -42,7 +42,7 @@ class Looks:
         self._patience, self._rank_of = patience, rank_of
         self._last: Answer | None = None
         self._since = self._longest = 0.0
-        self._parted: frozenset[str] = frozenset()
+        self._diverged: frozenset[str] = frozenset()
         self._told: set[str] = set()
         self._lags: dict[str, _Lag] = {}
         self._frozen: Finding | None = None
@@ -69,21 +69,22 @@ class Looks:
                 found.append(msgspec.structs.replace(self._frozen, over=True, time=now, words=words.GOES_ON))
                 self._frozen = None
         self._last = answer
-        found += self._partings(answer, now)
+        found += self._divergences(answer, now)
         if not moved and self._frozen is None and self.still(now) >= self.patience:
             found += self._stands(answer, now)
         if moved:
             found += self._behind(answer, now)
         return found
 
-    def _partings(self, answer: Answer, now: float) -> list[Finding]:
+    def _divergences(self, answer: Answer, now: float) -> list[Finding]:
         """Seen twice: the counts of one rank are not read all at once."""
-        parted = {one.id: one for one in answer.communicators if parts(one)}
-        twice = [one for name, one in parted.items() if name in self._parted and name not in self._told]
-        self._parted = frozenset(parted)
+        diverged = {one.id: one for one in answer.communicators if parts(one)}
+        twice = [one for name, one in diverged.items() if name in self._diverged and name not in self._told]
+        self._diverged = frozenset(diverged)
         self._told.update(one.id for one in twice)
         return [
-            self._finding("desync", "certain", one, words.parted(one, parts(one)), now, now) for one in twice
+            self._finding("desync", "certain", one, words.diverged(one, parts(one)), now, now)
+            for one in twice
         ]
 
     def _stands(self, answer: Answer, now: float) -> list[Finding]:

@@ -21,7 +21,7 @@ def seen(answer: Answer, where: str) -> str:
     return f"NCCL {answer.version} at {where}: {ranks} ranks, {many} communicator{'s' * (many != 1)}"
 
 
-def parted(one: Communicator, sides: Sequence[Cohort]) -> str:
+def diverged(one: Communicator, sides: Sequence[Cohort]) -> str:
     odd, other = sides
     ops = _different(odd, other)
     more = ", ".join(f"{odd.counts.get(op, 0) - other.counts.get(op, 0):+d} {op}" for op in ops)

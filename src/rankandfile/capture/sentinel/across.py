@@ -21,11 +21,11 @@ from rankandfile.capture.meet.where_to_meet import MeetingPlace
 from rankandfile.capture.sentinel.blocks import WIDTH, block, blocks_of, combined, word_name
 from rankandfile.capture.sentinel.clocks import Clocks
 from rankandfile.capture.sentinel.digests import digest
+from rankandfile.capture.sentinel.divergence import CallDivergence, differing
 from rankandfile.capture.sentinel.history import Call, History
-from rankandfile.capture.sentinel.parting import Parted, differing
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.telling import group_name
-from rankandfile.capture.sentinel.tree import apart, merged, rows_of
+from rankandfile.capture.sentinel.tree import merged, row_divergences, rows_of
 from rankandfile.capture.sentinel.words_of_nodes import Excerpt, Handed, Word, understood
 from rankandfile.model.digest import Finding
 
@@ -39,7 +39,7 @@ BEFORE, MOST = 64, 1024
 class Found(NamedTuple):
     group: str
     name: str
-    parted: Parted
+    divergence: CallDivergence
     excerpts: Mapping[int, Excerpt]
 
 
@@ -139,7 +139,7 @@ class Across:
         self._told.update(group for word in words for group in word.told)
         differ = [
             one
-            for one in apart(merged(row for word in words for row in word.rows))
+            for one in row_divergences(merged(row for word in words for row in word.rows))
             if one.group not in self._told
         ]
         for one in differ:
@@ -150,11 +150,11 @@ class Across:
                 for rank in excerpt.ranks
             }
             histories = {id(excerpt): _history(excerpt) for excerpt in excerpts.values()}
-            parted = differing({rank: histories[id(told)] for rank, told in excerpts.items()}, {}, {})
-            if parted is not None:
+            divergence = differing({rank: histories[id(told)] for rank, told in excerpts.items()}, {}, {})
+            if divergence is not None:
                 self._told.add(one.group)
                 name = next((word.names[one.group] for word in words if one.group in word.names), one.group)
-                self.found.append(Found(one.group, name, parted, excerpts))
+                self.found.append(Found(one.group, name, divergence, excerpts))
         return {one.group: (one.after, one.by) for one in differ}
 
 

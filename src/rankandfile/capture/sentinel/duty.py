@@ -20,7 +20,7 @@ from rankandfile.capture.sentinel.history import Call
 from rankandfile.capture.sentinel.naming import job_of
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.sentinel import Sentinel
-from rankandfile.capture.sentinel.telling import parting
+from rankandfile.capture.sentinel.telling import diverged
 from rankandfile.capture.sentinel.telling_slow import frozen
 from rankandfile.capture.tower.handing import Handing
 from rankandfile.capture.tower.posting import Posting
@@ -128,7 +128,7 @@ class Duty:
             def path(rank: int, call: Call, found: Found = found) -> tuple[Frame, ...]:
                 return found.excerpts[rank].paths[call.stack]
 
-            self._tell(parting(found.parted, found.group, found.name, path, time.time()), now)
+            self._tell(diverged(found.divergence, found.group, found.name, path, time.time()), now)
 
     def _still(self) -> None:
         """A verdict stands, of a job in which no other comparison found anything: it goes to whoever reads findings."""
@@ -215,12 +215,12 @@ class Duty:
         }
         if known.get((finding.kind, finding.group), finding.id) != finding.id:
             return  # another node's word of it, or what follows from it
-        parted = finding.kind == "desync" and not finding.over
-        if parted and self._wishes.abort and not self._wishes.enforce:
+        divergence = finding.kind == "desync" and not finding.over
+        if divergence and self._wishes.abort and not self._wishes.enforce:
             finding = msgspec.structs.replace(finding, action="would have ended the job")
         self._note(finding)
         told = self._tell_line(finding, now)
-        if not finding.over and (told or (parted and self._acts)):
+        if not finding.over and (told or (divergence and self._acts)):
             self._waiting.append((now, finding))
 
     def _tell_line(self, finding: Finding, now: float) -> bool:

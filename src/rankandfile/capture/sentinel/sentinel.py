@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rankandfile.capture.sentinel import telling, telling_slow, telling_waits
+from rankandfile.capture.sentinel.divergence import CallDivergence, Pair, differing
 from rankandfile.capture.sentinel.history import History
 from rankandfile.capture.sentinel.late import Arrivals
-from rankandfile.capture.sentinel.parting import Pair, Parted, differing
 from rankandfile.capture.sentinel.piling import Piles
 from rankandfile.capture.sentinel.ranks import Rank, Ranks
 from rankandfile.capture.sentinel.standing import waits_of
@@ -30,7 +30,7 @@ class _Group:
     agreed: dict[int, int] = field(default_factory=dict)
     pairs: dict[int, Pair] = field(default_factory=dict)
     looked: tuple[tuple[int, int], ...] = ()
-    parted_at: float = 0.0
+    diverged_at: float = 0.0
     told: bool = False
     arrivals: Arrivals = field(default_factory=Arrivals)
     piles: Piles = field(default_factory=Piles)
@@ -64,28 +64,28 @@ class Sentinel:
             if any(processes.get(rank, path) != path for rank, path in program.processes.items()):
                 program = self._programs[name] = _Program()  # ranks were started anew
             program.processes.update(processes)
-            found += self._partings(program, ranks, now)
+            found += self._divergences(program, ranks, now)
             found += self._misfits(program, ranks, now)
             found += self._stuck(program, ranks, now)
             found += self._slow(program, ranks, now)
         return found
 
-    def _partings(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
+    def _divergences(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
         found = []
         for group, histories in _by_group(ranks).items():
             state = program.groups.setdefault(group, _Group())
             looked = tuple((rank, one.last) for rank, one in histories.items())
-            if state.told or (looked == state.looked and not state.parted_at):
+            if state.told or (looked == state.looked and not state.diverged_at):
                 continue
             state.looked = looked
-            parted = differing(histories, state.agreed, state.pairs)
-            if parted is None:
+            divergence = differing(histories, state.agreed, state.pairs)
+            if divergence is None:
                 continue
-            state.parted_at = state.parted_at or now
-            if not _all_there(parted, group, ranks) and now - state.parted_at < OTHERS_S:
+            state.diverged_at = state.diverged_at or now
+            if not _all_there(divergence, group, ranks) and now - state.diverged_at < OTHERS_S:
                 continue
             state.told = True
-            found.append(telling.desync(parted, group, ranks, now))
+            found.append(telling.desync(divergence, group, ranks, now))
         return found
 
     def _misfits(self, program: _Program, ranks: Mapping[int, Rank], now: float) -> list[Finding]:
@@ -151,10 +151,10 @@ def _by_group(ranks: Mapping[int, Rank]) -> dict[str, dict[int, History]]:
     return found
 
 
-def _all_there(parted: Parted, group: str, ranks: Mapping[int, Rank]) -> bool:
+def _all_there(divergence: CallDivergence, group: str, ranks: Mapping[int, Rank]) -> bool:
     """All members that can still come have come to the call."""
     members = next(one.members[group] for one in ranks.values() if group in one.members)
-    there = {rank for side, _ in parted.sides for rank in side}
+    there = {rank for side, _ in divergence.sides for rank in side}
     return all(rank in there for rank in members if rank not in ranks or ranks[rank].seen.lives)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 
+from rankandfile.capture.sentinel.divergence import CallDivergence
 from rankandfile.capture.sentinel.history import Call
-from rankandfile.capture.sentinel.parting import Parted
 from rankandfile.capture.sentinel.ranks import Rank
 from rankandfile.capture.sentinel.words import place
 from rankandfile.model.digest import Finding, Frame, Group, Side
@@ -18,31 +18,35 @@ _TOLD = 3
 LISTED = 80
 
 
-def desync(parted: Parted, group: str, ranks: Mapping[int, Rank], now: float) -> Finding:
+def desync(divergence: CallDivergence, group: str, ranks: Mapping[int, Rank], now: float) -> Finding:
     """Of ranks of this node."""
-    return parting(
-        parted, group, name_of(group, ranks), lambda rank, call: path_of(ranks[rank], call.stack), now
+    return diverged(
+        divergence, group, name_of(group, ranks), lambda rank, call: path_of(ranks[rank], call.stack), now
     )
 
 
-def parting(
-    parted: Parted, group: str, name: str, path: Callable[[int, Call], tuple[Frame, ...]], now: float
+def diverged(
+    divergence: CallDivergence,
+    group: str,
+    name: str,
+    path: Callable[[int, Call], tuple[Frame, ...]],
+    now: float,
 ) -> Finding:
     """`path`: the frames of a rank's call."""
     sides = [
         Side(ranks=format_ranks(side), call=call.words, path=path(side[0], call))
-        for side, call in parted.sides
+        for side, call in divergence.sides
     ]
-    since = min(call.wall_ns for _, call in parted.sides) / 1e9
-    where = f"call {parted.number} of {name}"
+    since = min(call.wall_ns for _, call in divergence.sides) / 1e9
+    where = f"call {divergence.number} of {name}"
     told = "; ".join(_side(one) for one in sides[:_TOLD])
     more = f"; and {len(sides) - _TOLD} more ways" if len(sides) > _TOLD else ""
-    if parted.shows == parted.number:
+    if divergence.shows == divergence.number:
         words = f"ranks disagree: {where} is not the same call: {told}{more}"
-    elif parted.shows:
+    elif divergence.shows:
         words = (
             f"ranks disagree: {where} comes from different places: {told}{more}; "
-            f"from call {parted.shows} on they do not even ask for the same"
+            f"from call {divergence.shows} on they do not even ask for the same"
         )
     else:
         words = (
@@ -50,15 +54,15 @@ def parting(
             "each call meets another one than it is meant for, and what they compute is wrong"
         )
     return Finding(
-        id=id_of("desync", group, parted.number),
+        id=id_of("desync", group, divergence.number),
         kind="desync",
-        certainty="certain" if parted.shows else "likely",
+        certainty="certain" if divergence.shows else "likely",
         words=words,
         since=since,
         time=now,
         group=group,
-        sequence=parted.number,
-        ranks=format_ranks(parted.odd),
+        sequence=divergence.number,
+        ranks=format_ranks(divergence.odd),
         sides=tuple(sides),
     )
 

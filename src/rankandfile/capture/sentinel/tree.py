@@ -33,7 +33,7 @@ class Row(Struct, frozen=True, array_like=True):
 
 
 @dataclass(frozen=True)
-class Apart:
+class RowDivergence:
     """Rows of one group that have made different calls."""
 
     group: str
@@ -63,7 +63,7 @@ def merged(rows: Iterable[Row]) -> list[Row]:
     return found
 
 
-def apart(rows: Iterable[Row]) -> list[Apart]:
+def row_divergences(rows: Iterable[Row]) -> list[RowDivergence]:
     """Groups whose rows are known to differ."""
     found = []
     for group, same in _by_group(rows).items():
@@ -77,7 +77,9 @@ def apart(rows: Iterable[Row]) -> list[Apart]:
             sides = sorted(
                 (row for row in parts if row is first or _differ(first, row)), key=lambda r: r.count
             )
-            found.append(Apart(group, min(a for a, _ in spans), min(b for _, b in spans), tuple(sides)))
+            found.append(
+                RowDivergence(group, min(a for a, _ in spans), min(b for _, b in spans), tuple(sides))
+            )
     return found
 
 

@@ -183,7 +183,7 @@ def run(
                     meet=_place(meet),
                     watch="off" if no_watch else watch.value,
                     on_desync=on_desync.value,
-                    told=notices.parted if notices else None,
+                    told=notices.diverged if notices else None,
                     tower=tower,
                     found=[events.emit] if events is not None else (),
                     metrics=metrics,

@@ -83,7 +83,7 @@ def watch(
 
     def tell(finding: Finding, case: Path | None) -> None:
         if notices is not None and case is not None:
-            notices.parted(finding.words, case)
+            notices.diverged(finding.words, case)
         if events is not None:
             events.emit(finding)
 

@@ -153,7 +153,7 @@ def plain(answer: Json) -> Json:
     others = [rank for words in alternatives for rank in ranks(words)]
     others += [rank["rank"] for verdict in verdicts for rank in verdict.get("suspects") or []]
     decided = best["cause"] != "undetermined" or best.get("hang")
-    parted = best.get("divergence") or {}
+    point = best.get("divergence") or {}
     waits = best.get("waits") or [{}]
     place: Json = next((v["location"] for v in verdicts if (v.get("location") or {}).get("line")), {})
     return {
@@ -165,9 +165,9 @@ def plain(answer: Json) -> Json:
         "file": place.get("file"),
         "line": place.get("line"),
         "condition_line": place.get("condition_line"),
-        "calls": [call for one in parted.get("cohorts", []) if (call := one.get("call") or {}).get("line")],
-        "group": parted.get("group") or waits[0].get("group"),
-        "seq": parted.get("seq"),
+        "calls": [call for one in point.get("cohorts", []) if (call := one.get("call") or {}).get("line")],
+        "group": point.get("group") or waits[0].get("group"),
+        "seq": point.get("seq"),
         "seconds": answer.get("seconds"),
     }
 

@@ -85,8 +85,8 @@ def _files(folder: Path) -> list[str]:
 
 def _truth(known: SealedCase, looked: dict[str, bool]) -> dict[str, object]:
     """What is right in each form, null where it is not asked: the scorer only compares."""
-    truth, parted = known.truth, known.truth.divergence
-    asked_for_call = truth.hang and truth.culprits_from_dumps and parted.kind != "none"
+    truth, divergence = known.truth, known.truth.divergence
+    asked_for_call = truth.hang and truth.culprits_from_dumps and divergence.kind != "none"
     return {
         "title": truth.title,
         "hang": truth.hang,
@@ -102,10 +102,10 @@ def _truth(known: SealedCase, looked: dict[str, bool]) -> dict[str, object]:
         "causes": {form.name: _causes(known, form) for form in FORMS},
         "places": {form.name: _places(known, looked[form.name]) for form in FORMS},
         "call": {
-            "groups": [name for name in (parted.group, parted.description) if name],
-            "seq": parted.seq,
+            "groups": [name for name in (divergence.group, divergence.description) if name],
+            "seq": divergence.seq,
             "sites": [
-                {"file": one.file, "line": one.line} for one in parted.cohorts if one.file and one.line
+                {"file": one.file, "line": one.line} for one in divergence.cohorts if one.file and one.line
             ],
         }
         if asked_for_call

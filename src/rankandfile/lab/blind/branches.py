@@ -67,18 +67,22 @@ def _way(call: Call, file: str, behind: Arms) -> bool | None:
     return None if true == false else true
 
 
-def _meanwhile(parted: Divergence | None, rank: int, log: CallLog) -> list[Call]:
+def _meanwhile(divergence: Divergence | None, rank: int, log: CallLog) -> list[Call]:
     """The rank's calls behind the last one before the parting, up to the one at which it shows; none where the log
     numbers calls otherwise than the recorders did."""
-    cohort = next((one for one in parted.cohorts if rank in long_ranks(one.ranks)), None) if parted else None
-    group = _group(parted.group, rank, log) if parted is not None else None
-    if parted is None or parted.seq is None or cohort is None or group is None:
+    cohort = (
+        next((one for one in divergence.cohorts if rank in long_ranks(one.ranks)), None)
+        if divergence
+        else None
+    )
+    group = _group(divergence.group, rank, log) if divergence is not None else None
+    if divergence is None or divergence.seq is None or cohort is None or group is None:
         return []
     own = [call for call in log.calls if call.rank == rank]
-    before = max((call.n for call in log.of(group, rank) if call.seq < parted.seq), default=-1)
+    before = max((call.n for call in log.of(group, rank) if call.seq < divergence.seq), default=-1)
     if cohort.call is None:
         return [call for call in own if call.n > before]
-    there = _group(cohort.call.group or parted.group, rank, log)
+    there = _group(cohort.call.group or divergence.group, rank, log)
     until = (
         [c.n for c in log.of(there, rank) if c.seq == cohort.call.seq and _is(c, cohort.call)]
         if there

@@ -42,7 +42,7 @@ def statements(said: Diagnosis, log: CallLog, src: Path, otherwise: Collection[s
     ]
 
 
-def _of_wait(wait: Wait, parted: Divergence | None, log: CallLog) -> Iterator[Statement]:
+def _of_wait(wait: Wait, divergence: Divergence | None, log: CallLog) -> Iterator[Statement]:
     if wait.seq is None or wait.op is None:
         return
     for rank in long_ranks(wait.ranks):
@@ -51,7 +51,7 @@ def _of_wait(wait: Wait, parted: Divergence | None, log: CallLog) -> Iterator[St
                 f"rank {rank} waits in {wait.op} #{wait.seq} of {wait.group}",
                 any(same_op(call.op, wait.op) for call in _made(group, rank, wait.seq, log)),
             )
-    if parted is None or parted.kind not in _NOT_CALLED or wait.unseen:
+    if divergence is None or divergence.kind not in _NOT_CALLED or wait.unseen:
         return
     for rank in long_ranks(wait.waits_for):
         if (group := _group(wait.group, rank, log)) is not None:
@@ -62,16 +62,16 @@ def _of_wait(wait: Wait, parted: Divergence | None, log: CallLog) -> Iterator[St
             )
 
 
-def _of_divergence(parted: Divergence | None, log: CallLog) -> Iterator[Statement]:
-    for cohort in parted.cohorts if parted is not None else ():
+def _of_divergence(divergence: Divergence | None, log: CallLog) -> Iterator[Statement]:
+    for cohort in divergence.cohorts if divergence is not None else ():
         for rank in long_ranks(cohort.ranks):
-            if parted is not None and cohort.call is not None:
+            if divergence is not None and cohort.call is not None:
                 yield Statement(f"rank {rank} made {_words(cohort)}", _made_such(cohort, rank, log))
-            elif parted is not None and parted.seq is not None and not cohort.unknown:
-                group = _group(parted.group, rank, log)
+            elif divergence is not None and divergence.seq is not None and not cohort.unknown:
+                group = _group(divergence.group, rank, log)
                 if group is not None:
-                    words = f"rank {rank} made no call #{parted.seq} of {parted.group}"
-                    yield Statement(words, not _made(group, rank, parted.seq, log))
+                    words = f"rank {rank} made no call #{divergence.seq} of {divergence.group}"
+                    yield Statement(words, not _made(group, rank, divergence.seq, log))
 
 
 def _of_location(place: Location | None, src: Path) -> Iterator[Statement]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
+
+from rankandfile.model.column import Row
 
 Agree = Literal["input", "output", "either", "nothing", "sums", "parts", "name"]
 Early = Literal["nobody", "root", "all but the root", "sender"]
@@ -99,7 +101,7 @@ class Terms(NamedTuple):
     dtype: tuple[str, ...]
 
 
-def terms(op: str, shape: Any) -> Terms:
+def terms(op: str, shape: Row | None) -> Terms:
     """`shape` is a row of the table `shapes`, or None where sizes were not recorded."""
     contract = contract_of(op)
     if shape is None or contract.agree in ("nothing", "name", "parts"):

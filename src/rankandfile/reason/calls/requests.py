@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Call
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
@@ -58,7 +59,7 @@ def of_report(report: Report) -> Request | None:
     )
 
 
-def of_call(facts: Facts, row: lookup.Row) -> Request:
+def of_call(facts: Facts, row: Row) -> Request:
     """What a recorded call asked for."""
     terms = facts.call_table.terms[row["terms"]]
     contract = contract_of(terms.op)

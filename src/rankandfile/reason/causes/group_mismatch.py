@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from rankandfile.model.causes import Cause
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Remedy
 from rankandfile.model.sentence import told
 from rankandfile.reason.finder import finder
@@ -117,7 +118,7 @@ def _of_two_sides(facts: Facts, p: DivergencePoint) -> DivergencePoint | None:
     return found[0] if len(found) == 1 else None
 
 
-def _have_one_like_it(facts: Facts, made: lookup.Row) -> set[int]:
+def _have_one_like_it(facts: Facts, made: Row) -> set[int]:
     """Ranks that are in a group of the kind on which this call was made."""
     families, members = facts.programs.families, facts.membership.members
     here = families.get(int(made["group"]), int(made["group"]))
@@ -185,7 +186,7 @@ def in_a_circle(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     return None
 
 
-def _used_by_others(facts: Facts, row: lookup.Row, odd: tuple[int, ...]) -> set[int]:
+def _used_by_others(facts: Facts, row: Row, odd: tuple[int, ...]) -> set[int]:
     """Ranks that make the call of this line on groups of another kind; nobody, if any makes it on one of this kind."""
     others = facts.call_table.calls.filter(
         (pl.col("stack") == row["stack"]) & pl.col("slot").is_not_null() & ~pl.col("rank").is_in(list(odd))
@@ -196,9 +197,7 @@ def _used_by_others(facts: Facts, row: lookup.Row, odd: tuple[int, ...]) -> set[
     return set() if here in used else set(others["rank"].unique().to_list())
 
 
-def _of_circle(
-    facts: Facts, wait_end: WaitEnd, row: lookup.Row, odd: tuple[int, ...], theirs: int
-) -> Finding:
+def _of_circle(facts: Facts, wait_end: WaitEnd, row: Row, odd: tuple[int, ...], theirs: int) -> Finding:
     made, meant = lookup.group_words(facts, int(row["group"])), lookup.group_words(facts, theirs)
     return Finding(
         cause=CAUSE.word,

@@ -7,9 +7,9 @@ waits; of logs alone below.
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import Any
 
 from rankandfile.model.causes import Cause
+from rankandfile.model.column import Row
 from rankandfile.reason.finder import finder
 from rankandfile.reason.toolbox import (
     Counter,
@@ -47,7 +47,6 @@ what the verdict says, and the exit status is 0.
 )
 
 
-Row = dict[str, Any]
 _CANCELLED = ("slurm_cancelled", "job_cancelled", "agent_signalled")
 #: What a Python process prints that was interrupted, and the signal.
 _INTERRUPTED, _INTERRUPT = "KeyboardInterrupt", ("SIGINT", "2")

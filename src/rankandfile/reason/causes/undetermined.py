@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankandfile.model.advice import FIRST_LOGGER, STACKS
 from rankandfile.model.causes import Cause
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.sentence import told
 from rankandfile.reason.claims.in_words import waiting
@@ -50,7 +51,7 @@ def unexplained(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     if call is None:
         return None
     rows = [row for rank in call.waiting if (row := _row(facts, rank, call))]
-    asked: dict[str, lookup.Row] = {}
+    asked: dict[str, Row] = {}
     for row in rows:
         asked.setdefault(f"{lookup.op_of(facts, row)} of {lookup.size_words(facts, row)}", row)
     if len(asked) > 1:
@@ -77,7 +78,7 @@ def unexplained(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
-def _row(facts: Facts, rank: int, call: Pending) -> lookup.Row | None:
+def _row(facts: Facts, rank: int, call: Pending) -> Row | None:
     if call.slot is None:
         return lookup.call_of_record(facts, rank, call.record or 0)
     return lookup.call_at(facts, rank, call.group, call.slot)

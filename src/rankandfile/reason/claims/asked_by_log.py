@@ -7,10 +7,11 @@ from typing import NamedTuple
 import polars as pl
 
 from rankandfile.model.claims import OfCall
+from rankandfile.model.column import Row
 from rankandfile.reason.calls.contracts import contract_of, terms
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
 
-from .raw import Raw, Row
+from .raw import Raw
 
 Place = tuple[str, int]
 

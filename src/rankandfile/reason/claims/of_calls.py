@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from rankandfile.model.claims import InCall, Issued, Joined, NeverIssued, OfCall, Unseen, ranks_of
+from rankandfile.model.column import Row
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.divergence.code_paths import stack_of
 
-from .raw import Raw, Row
+from .raw import Raw
 from .seen import called_in, last_seen, seen_at
 
 
@@ -165,7 +164,7 @@ def _not_by_log(raw: Raw, claim: OfCall, ranks: set[int], number: int) -> set[in
     lines = (
         raw.told(claim, ranks).group_by("rank").agg(pl.max_horizontal("enqueued", "seq").max().alias("far"))
     )
-    far: dict[int, Any] = dict(lines.filter(pl.col("far").is_not_null()).iter_rows())
+    far: dict[int, int] = dict(lines.filter(pl.col("far").is_not_null()).iter_rows())
     gone = set(raw.case.exits["rank"].drop_nulls().to_list()) | set(
         raw.case.snapshots["rank"].drop_nulls().to_list()
     )

@@ -9,11 +9,12 @@ from __future__ import annotations
 import polars as pl
 
 from rankandfile.model.claims import Differs, ExtraCall, LeftOut, OfCall, OtherCall, ranks_of
+from rankandfile.model.column import Row
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.calls.contracts import contract_of
 
 from .asked_by_log import Asked, asked_by_log, asked_by_record
-from .raw import Raw, Row
+from .raw import Raw
 from .seen import called_in, last_seen, stacks_with
 
 

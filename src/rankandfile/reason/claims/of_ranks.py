@@ -7,8 +7,9 @@ import re
 import polars as pl
 
 from rankandfile.model.claims import Ended, Logged, StandsAt, TookBranch, ranks_of
+from rankandfile.model.column import Row
 
-from .raw import Raw, Row
+from .raw import Raw
 from .seen import came_by, seen_at
 
 _STACK = re.compile(r"S(\d+):(\d+)$")

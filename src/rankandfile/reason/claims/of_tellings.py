@@ -7,7 +7,6 @@ from collections.abc import Collection
 from rankandfile.model.claims import Claim, Ended, Logged, StandsAt
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.from_logs.accounts import End, Error
-from rankandfile.reason.ranks.from_logs.devices_and_processes import WHOSE
 from rankandfile.reason.ranks.host import Stand
 
 
@@ -42,6 +41,4 @@ def stands(stand: Stand) -> StandsAt:
 
 
 def logged(rank: int, error: Error) -> Logged:
-    return Logged(
-        ranks=str(rank), what=error.words.partition(WHOSE)[0][:160], evidence=list(error.evidence[:4])
-    )
+    return Logged(ranks=str(rank), what=(error.line or error.words)[:160], evidence=list(error.evidence[:4]))

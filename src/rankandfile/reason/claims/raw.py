@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
 from rankandfile.model.case import Case
 from rankandfile.model.claims import UNNAMED, OfCall
+from rankandfile.model.column import Row
 from rankandfile.model.ranks import parse_ranks
 from rankandfile.reason.calls.contracts import contract_of
 from rankandfile.reason.ranks.from_logs.watchdog_reports import DEFAULT
@@ -28,8 +28,6 @@ _NEEDED = (
     "site", "stack", "name",
 )  # fmt: skip
 _OPEN = ["issued", "started"]
-
-Row = dict[str, Any]
 
 
 class Raw:

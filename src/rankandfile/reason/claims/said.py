@@ -104,7 +104,7 @@ def _row(check: Check, row: WaitRow) -> WaitRow | None:
 
 
 def _divergence(check: Check, divergence: Divergence) -> Divergence | None:
-    """With the cohorts that hold; None where fewer than two do, for then it shows no parting."""
+    """With the cohorts that hold; None where fewer than two do, for then it shows no divergence."""
     cohorts: list[Cohort] = []
     for cohort in divergence.cohorts:
         claim = of_cohort(divergence, cohort)

@@ -9,11 +9,12 @@ function, the order of its lines is the order of the loop's body.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.column import Row
 
 Relation = Literal["left", "before", "after", "end", "behind", "unknown"]
 """end: behind the last call of the loop's body so far: at the end of the body, or after the loop. behind: the same
@@ -170,7 +171,7 @@ def stack_of(case: Case, number: int | None) -> Stack:
     if not rows.height:
         return []
     frames = rows["frames"][0].to_list()
-    known: dict[int, dict[str, Any]] = {
+    known: dict[int, Row] = {
         row["frame"]: row for row in case.frames.filter(pl.col("frame").is_in(frames)).iter_rows(named=True)
     }
     ordered = [known[f] for f in reversed(frames) if f in known]

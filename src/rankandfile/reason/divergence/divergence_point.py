@@ -6,6 +6,7 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rankandfile.model.column import Row
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.words import ordinal
@@ -23,9 +24,9 @@ class DivergencePoint(Struct, frozen=True):
     normal: tuple[int, ...]
     """The ranks on the normal path, or on the first of two where that is open."""
     other: tuple[int, ...]
-    expected: lookup.Row | None
+    expected: Row | None
     """The call of the normal path; of an earlier step, if only the past shows what is normal."""
-    came: lookup.Row | None
+    came: Row | None
     """The other side's call there."""
     length: int
     confirmed: int
@@ -53,7 +54,7 @@ class DivergencePoint(Struct, frozen=True):
     """They are as many calls ahead or behind on that one, by the calls of this."""
 
 
-def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> lookup.Row | None:
+def call_of(facts: WaitFacts, ranks: tuple[int, ...], group: int, slot: int) -> Row | None:
     """The call of this slot, of the first of the ranks that has it."""
     for rank in ranks:
         row = lookup.call_at(facts, rank, group, slot)
@@ -83,7 +84,7 @@ def own_group(facts: WaitFacts, rank: int, group: int) -> int:
     return next(own, group)
 
 
-def calls_before(facts: WaitFacts, row: lookup.Row) -> pl.DataFrame:
+def calls_before(facts: WaitFacts, row: Row) -> pl.DataFrame:
     """All calls that the rank of this one made before it."""
     return facts.call_table.of_rank(row["rank"]).filter(pl.col("record") < row["record"])
 
@@ -107,7 +108,7 @@ def made_before(facts: WaitFacts, p: DivergencePoint) -> bool:
     return len(near) == 2 * p.length and near[: p.length] == near[p.length :]
 
 
-def place_of(facts: WaitFacts, shown: lookup.Row | None, beside: lookup.Row | None = None) -> str | None:
+def place_of(facts: WaitFacts, shown: Row | None, beside: Row | None = None) -> str | None:
     """'the 41st call by this path (train.py:88)': which one of its rank's calls this is, and where on the path it parts
     from the way to the call beside it. A cycle of calls need be no step of the job; how often a path was taken is so.
     """

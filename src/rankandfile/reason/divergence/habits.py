@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.order_across_groups import PlaceInOrder
@@ -180,13 +181,13 @@ def gone_by(facts: WaitFacts, found: DivergencePoint) -> bool:
     return True
 
 
-def _begun(made: pl.DataFrame, due: lookup.Row, came: lookup.Row) -> bool:
+def _begun(made: pl.DataFrame, due: Row, came: Row) -> bool:
     """Whether it made some of these calls since it last came to the other."""
     ways = made.filter(pl.col("path").is_in([due["path"], came["path"]]))["path"].to_list()
     return len(ways) > 1 and ways[-1] == came["path"] and ways[-2] == due["path"]
 
 
-def _fewer_than_before(made: pl.DataFrame, due: lookup.Row, came: lookup.Row) -> bool:
+def _fewer_than_before(made: pl.DataFrame, due: Row, came: Row) -> bool:
     """Whether two or more are missing, as against the round before the last."""
     ends = made.filter(pl.col("path") == came["path"])["record"].to_list()
     if came["path"] == due["path"] or len(ends) < 2:
@@ -199,7 +200,7 @@ def _fewer_than_before(made: pl.DataFrame, due: lookup.Row, came: lookup.Row) ->
     return int(before) - int(now) > 1
 
 
-def _alternate(made: pl.DataFrame, one: lookup.Row, other: lookup.Row) -> bool:
+def _alternate(made: pl.DataFrame, one: Row, other: Row) -> bool:
     """Whether the calls of these two ways come round in one order, as far as the past shows."""
     column = "path" if one["path"] is not None and other["path"] is not None else "terms"
     like = [(pl.col("group") == row["group"]) & (pl.col(column) == row[column]) for row in (one, other)]

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Alternative, Cohort, Divergence
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import Presumed
@@ -67,7 +68,7 @@ def circle(facts: Facts, wait_end: WaitEnd, out_of_order: tuple[int, ...] = ()) 
     return diverged(facts, first.group, seq=row["seq"] if row else first.slot, kind="cycle", cohorts=cohorts)
 
 
-def circle_row(facts: Facts, rank: int, group: int, slot: int | None) -> lookup.Row | None:
+def circle_row(facts: Facts, rank: int, group: int, slot: int | None) -> Row | None:
     return (
         lookup.call_at(facts, rank, group, slot) if slot is not None else lookup.last_call(facts, rank, group)
     )
@@ -75,7 +76,7 @@ def circle_row(facts: Facts, rank: int, group: int, slot: int | None) -> lookup.
 
 def _as_they_wait(facts: Facts, p: DivergencePoint) -> list[Cohort]:
     """Only the culprit's own past shows what was due: of the others, the calls of the group that they wait in."""
-    waiting: dict[int | None, list[lookup.Row]] = {}
+    waiting: dict[int | None, list[Row]] = {}
     for call in facts.waits.pending:
         row = (
             pending_row(facts, call)
@@ -108,7 +109,7 @@ def _by_call(facts: Facts, p: DivergencePoint, rest: set[int]) -> list[Cohort]:
     there = (
         calls.filter(pl.col("slot") == p.slot).sort("rank").unique("rank", keep="first", maintain_order=True)
     )
-    alike: dict[tuple[object, object], list[lookup.Row]] = {}
+    alike: dict[tuple[object, object], list[Row]] = {}
     for row in there.iter_rows(named=True):
         alike.setdefault((row["site"], row["terms"]), []).append(row)
     found = [cohort(facts, [row["rank"] for row in rows], rows[0]) for rows in alike.values()]
@@ -206,7 +207,7 @@ def left_block(facts: Facts, p: DivergencePoint) -> int | None:
     return ways.lines[1] if inner.rsplit(".", 1)[-1] in ("__exit__", "__aexit__") else None
 
 
-def _stack(facts: Facts, row: lookup.Row) -> int | None:
+def _stack(facts: Facts, row: Row) -> int | None:
     if row["stack"] is not None:
         return int(row["stack"])
     stand = facts.hosts.get(row["rank"])

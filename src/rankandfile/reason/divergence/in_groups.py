@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from rankandfile.model.column import Row
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
@@ -96,7 +97,7 @@ def in_groups(facts: WaitFacts, wait_end: WaitEnd) -> DivergencePoint | None:
     return (read_alone(facts, result) if by_history else None) or result
 
 
-def _made_at_one_place(facts: WaitFacts, expected: lookup.Row | None, came: lookup.Row | None) -> bool:
+def _made_at_one_place(facts: WaitFacts, expected: Row | None, came: Row | None) -> bool:
     """No frames are recorded, and by their stacks both wait in one call on one way: most likely it is the same call,
     and they ask for different things of it. A line that asked for either before makes several, one after the other."""
     if expected is None or came is None or lookup.op_of(facts, expected) != lookup.op_of(facts, came):
@@ -112,7 +113,7 @@ def _made_at_one_place(facts: WaitFacts, expected: lookup.Row | None, came: look
     return one is not None and one == other
 
 
-def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: lookup.Row | None) -> tuple[int, ...]:
+def _seen_with(facts: WaitFacts, wait_end: WaitEnd, group: int, row: Row | None) -> tuple[int, ...]:
     """Ranks without a record of their calls there, that stand where a rank stands which waits in this one."""
     if row is None or not row["open"]:
         return ()

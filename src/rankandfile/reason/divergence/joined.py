@@ -7,7 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from rankandfile.model.case import Case
-from rankandfile.reason.lookup import Row
+from rankandfile.model.column import Row
 from rankandfile.reason.waits.facts import WaitFacts
 from rankandfile.reason.waits.graph import Pending
 

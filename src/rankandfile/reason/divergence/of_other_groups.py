@@ -8,6 +8,7 @@ from __future__ import annotations
 import polars as pl
 from msgspec.structs import replace
 
+from rankandfile.model.column import Row
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
 
@@ -25,7 +26,7 @@ def is_no_mismatch(facts: WaitFacts, p: DivergencePoint) -> bool:
     return made_too or (p.past and _ended_for_all(facts, p.came))
 
 
-def _has_ended(facts: WaitFacts, rank: int, due: lookup.Row) -> bool:
+def _has_ended(facts: WaitFacts, rank: int, due: Row) -> bool:
     """Whether the rank has ended, in its own group of the kind, the call of this number."""
     if due["slot"] is None:
         return False
@@ -33,7 +34,7 @@ def _has_ended(facts: WaitFacts, rank: int, due: lookup.Row) -> bool:
     return made is not None and not made["open"] and made["terms"] == due["terms"]
 
 
-def _ended_for_all(facts: WaitFacts, row: lookup.Row) -> bool:
+def _ended_for_all(facts: WaitFacts, row: Row) -> bool:
     calls = facts.call_table.of_group(row["group"]).filter(pl.col("slot") == row["slot"])
     return {*calls["rank"]} >= {*facts.membership.members[row["group"]]} and not calls["open"].any()
 
@@ -50,7 +51,7 @@ def of_members(facts: WaitFacts, p: DivergencePoint) -> DivergencePoint:
     return replace(p, normal=normal, culprits=culprits, other=other or p.other)
 
 
-def _belonging(facts: WaitFacts, ranks: tuple[int, ...], row: lookup.Row) -> tuple[int, ...]:
+def _belonging(facts: WaitFacts, ranks: tuple[int, ...], row: Row) -> tuple[int, ...]:
     """All of them where none does: then something else tells that it is one of theirs."""
     members = facts.membership.members
     return tuple(r for r in ranks if r in members[own_group(facts, r, row["group"])]) or ranks

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.backends import on_hosts_alone
@@ -48,7 +49,7 @@ class Passed(NamedTuple):
     ranks: tuple[int, ...]
     mates: tuple[int, ...]
     """Ranks of the same program that made it."""
-    due: lookup.Row
+    due: Row
     group: int
     slot: int | None
     left: bool = False
@@ -62,7 +63,7 @@ def passed(facts: WaitFacts, wait_end: WaitEnd) -> Passed | None:
     got_on = {r for one in facts.contradictions if one.moved for r in one.ranks}
     if got_on & {*waiting, *wait_end.ranks} or any(_at_work(facts, rank) for rank in waiting):
         return None
-    found: list[tuple[int, int, lookup.Row, bool]] = []
+    found: list[tuple[int, int, Row, bool]] = []
     for rank in wait_end.ranks:
         one = _passed(facts, rank, sorted(waiting))
         if one is None:
@@ -95,7 +96,7 @@ def _at_work(facts: WaitFacts, rank: int) -> bool:
     )
 
 
-def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, lookup.Row, bool] | None:
+def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, Row, bool] | None:
     """The mate, its call, and whether that is the first of its kind, which it waits in.
 
     Ranks that wait for this one are asked first: they came furthest."""
@@ -132,7 +133,7 @@ def _passed(facts: WaitFacts, rank: int, waiting: list[int]) -> tuple[int, looku
     )
 
 
-def _left_out(facts: WaitFacts, rank: int, mate: int) -> lookup.Row | None:
+def _left_out(facts: WaitFacts, rank: int, mate: int) -> Row | None:
     """The call that the mate waits in, if it made it in the function that it was in with this rank, and this one is
     not in that function any more."""
     ours, theirs = (facts.call_table.of_rank(r).sort("record").tail(2).to_dicts() for r in (rank, mate))
@@ -147,7 +148,7 @@ def _left_out(facts: WaitFacts, rank: int, mate: int) -> lookup.Row | None:
     return due if has_left(facts.case, before["stack"], due["stack"], stand) else None
 
 
-def _went_round(facts: WaitFacts, rank: int, mate: int) -> lookup.Row | None:
+def _went_round(facts: WaitFacts, rank: int, mate: int) -> Row | None:
     """The call that the mate waits in, if it was due here too by each of this rank's own rounds, and the rank is in the
     next round of the loop around it."""
     theirs = facts.call_table.of_rank(mate).sort("record").tail(1).to_dicts()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Location
 from rankandfile.reason import lookup
 from rankandfile.reason.waits.facts import WaitFacts
@@ -20,7 +21,7 @@ class InThread(Struct, frozen=True):
     """The line of the call."""
 
 
-def in_thread(facts: WaitFacts, row: lookup.Row | None) -> InThread | None:
+def in_thread(facts: WaitFacts, row: Row | None) -> InThread | None:
     """None where the call was made in no thread that Python began."""
     number = row["stack"] if row is not None else None
     if number is None or number not in facts.programs.threads:
@@ -32,7 +33,7 @@ def in_thread(facts: WaitFacts, row: lookup.Row | None) -> InThread | None:
     return InThread(begins=begins, call=lookup.location_of(facts, row) or begins)
 
 
-def of_another_thread(facts: WaitFacts, *rows: lookup.Row | None) -> InThread | None:
+def of_another_thread(facts: WaitFacts, *rows: Row | None) -> InThread | None:
     """Of calls that a thread made, and another thread the others, the first; None where one thread made them all."""
     made = [in_thread(facts, row) for row in rows]
     first = next((one for one in made if one is not None), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Alternative, Divergence
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.exchanges.split_habits import Habit, broke_its_habit
@@ -24,8 +25,8 @@ def another_amount(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     row = lookup.call_at(facts, habit.rank, call.group, habit.slot) if call is not None and habit else None
     if call is None or habit is None or row is None:
         return None
-    parted = find_divergence(facts, wait_end)
-    if parted is not None and parted.kind != "argument" and habit.rank in parted.culprits:
+    divergence = find_divergence(facts, wait_end)
+    if divergence is not None and divergence.kind != "argument" and habit.rank in divergence.culprits:
         # It is in another call of its own: of course its sizes do not fit.
         return None
     does, did, others = ("sends", "sent", "expect") if habit.sends else ("expects", "expected", "send")
@@ -83,7 +84,7 @@ def _kept_to_theirs(facts: Facts, call: Pending, habit: Habit) -> tuple[int, ...
     return tuple(waiting) if len(waiting) < len(members) - 1 else ()
 
 
-def other_amounts(facts: Facts, group: int, slot: int, odd: tuple[int, ...], row: lookup.Row) -> Divergence:
+def other_amounts(facts: Facts, group: int, slot: int, odd: tuple[int, ...], row: Row) -> Divergence:
     """The call of those who have another amount, beside that of the rest."""
     rest = tuple(rank for rank in facts.membership.members[group] if rank not in odd)
     sides = [(rest, lookup.call_at(facts, rest[0], group, slot)), (odd, row)]

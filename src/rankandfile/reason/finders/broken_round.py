@@ -13,6 +13,7 @@ import polars as pl
 from msgspec import Struct
 
 from rankandfile.model.causes import LEFT_MESSAGE_OUT
+from rankandfile.model.column import Row
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
@@ -31,11 +32,11 @@ class Gap(Struct, frozen=True):
     """Where a round ends without its message."""
 
     sends: int
-    last: lookup.Row
+    last: Row
     """The last call of that round."""
-    again: lookup.Row | None
+    again: Row | None
     """The first call of the next one."""
-    send: lookup.Row
+    send: Row
     """One of the sends that were made."""
 
     @property
@@ -137,7 +138,7 @@ def _gap(calls: pl.DataFrame, sends: list[int]) -> Gap | None:
     if not usual or len(doubled) > 1 or count < _FEWEST - 1:
         return None
 
-    def row(at: int) -> lookup.Row:
+    def row(at: int) -> Row:
         return calls.row(at, named=True)
 
     if [rounds[nth] for nth in doubled] == [usual + usual] and not tail:

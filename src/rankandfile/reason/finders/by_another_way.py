@@ -44,7 +44,7 @@ _Way = tuple[Frame, ...]
 """Outermost first."""
 
 
-class _Apart(NamedTuple):
+class _WayDivergence(NamedTuple):
     ranks: tuple[int, ...]
     others: tuple[int, ...]
     next_one: bool
@@ -69,7 +69,7 @@ def by_another_way(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     ):
         return None
     row = pending_row(facts, call)
-    apart = _apart(facts, call)
+    apart = _way_divergence(facts, call)
     if row is None or apart is None:
         return None
     those, its = ranks_words(apart.ranks), verb(apart.ranks, "its way", "their way")
@@ -118,7 +118,7 @@ def _words(frame: Frame) -> str:
     return f"{frame.function}, {lookup.short_file(frame.file)}:{frame.line}"
 
 
-def _apart(facts: Facts, call: Pending) -> _Apart | None:
+def _way_divergence(facts: Facts, call: Pending) -> _WayDivergence | None:
     absent = {*absent_ranks(facts)}
     lost = tuple(rank for rank in (*call.waiting, *call.unknown) if rank in absent)
     others = tuple(rank for rank in call.waiting if rank not in absent)
@@ -139,16 +139,16 @@ def _apart(facts: Facts, call: Pending) -> _Apart | None:
     if len(theirs) != 1 or len(ours) != 1 or not all(made):
         return None
     here, there = ours.pop(), theirs.pop()
-    parted = _parted(here, there)
+    divergence = _first_unlike(here, there)
     seen = {_way(facts, facts.hosts[rank].stack) for rank in others if rank in facts.hosts}
-    if parted is None or there in seen or not _of_this_group(facts, call, there):
+    if divergence is None or there in seen or not _of_this_group(facts, call, there):
         return None
     if _both_for_one(facts, call, here, there):
         return None
     turns = [_then(ways, here) for ways in made]
     next_one = all(turn and {way[:-1] for way in turn} == {there[:-1]} for turn in turns)
     before = all(len(ways) > 1 and ways[-2][:-1] == there[:-1] for ways in made)
-    return _Apart(lost, others, next_one, before, *parted)
+    return _WayDivergence(lost, others, next_one, before, *divergence)
 
 
 def _needed_all_before(facts: Facts, call: Pending, others: Sequence[int]) -> bool:
@@ -182,7 +182,7 @@ def _way(facts: Facts, stack: int | None) -> _Way:
     )
 
 
-def _parted(here: _Way, there: _Way) -> tuple[Frame, Frame] | None:
+def _first_unlike(here: _Way, there: _Way) -> tuple[Frame, Frame] | None:
     """The innermost frames that are not the same; None where one of the two is only known from further in."""
     return next(((a, b) for a, b in zip(reversed(here), reversed(there), strict=False) if a != b), None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankandfile.model.column import Row
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
 from rankandfile.reason.claims.in_words import circle
@@ -15,7 +16,7 @@ from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.waits.in_words import in_calls, pending_row
 
 
-def _ways(facts: Facts, rows: list[lookup.Row]) -> DivergingLines | None:
+def _ways(facts: Facts, rows: list[Row]) -> DivergingLines | None:
     """Where the ways to two of the calls part in one function."""
     every = (diverging_lines(facts.case, rows[0]["stack"], row["stack"]) for row in rows[1:])
     return next((ways for ways in every if ways is not None), None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.group_makers import MAKES_GROUPS
@@ -18,7 +19,6 @@ from rankandfile.reason.divergence.in_groups import FEWEST_WITNESSES
 from rankandfile.reason.document import cited, perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
-from rankandfile.reason.lookup import Row
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.ranks.missing_dumps import absent_ranks
 from rankandfile.reason.verdict.finding import Finding

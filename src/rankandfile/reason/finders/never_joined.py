@@ -5,6 +5,7 @@ Who it is follows from the calls; what it did instead does not. The cause stays 
 
 from __future__ import annotations
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Alternative, Confidence, Missing
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
@@ -151,7 +152,7 @@ def _all_accounted_for(facts: Facts, ranks: tuple[int, ...]) -> bool:
     return made_some and not elsewhere and others <= facts.waits.of_rank.keys()
 
 
-def _like(facts: Facts, one: lookup.Row | None, other: lookup.Row | None) -> bool:
+def _like(facts: Facts, one: Row | None, other: Row | None) -> bool:
     return one is not None and other is not None and lookup.op_of(facts, one) == lookup.op_of(facts, other)
 
 

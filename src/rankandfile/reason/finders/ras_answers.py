@@ -3,10 +3,9 @@ single answer, who has launched fewer calls, which does not say whether the job 
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Alternative, Missing
 from rankandfile.model.events import event_id
 from rankandfile.model.ranks import format_ranks
@@ -106,7 +105,7 @@ def ranks_that_do_not_answer(facts: Facts, _: WaitEnd) -> Finding | None:
     )
 
 
-def _processes(row: dict[str, Any]) -> list[tuple[str, int]]:
+def _processes(row: Row) -> list[tuple[str, int]]:
     listed = [p for p in fields_of(row).get("processes") or () if isinstance(p, dict)]
     if not listed and row["pid"] is not None:
         listed = [{"host": row["host"], "pid": row["pid"]}]

@@ -38,11 +38,11 @@ def callers(case: Case, alike: Mapping[int, str]) -> dict[int, str]:
     found: dict[int, str] = {}
     for stacks in together.values():
         if 1 < len({ways.get(stack, ()) for stack in stacks}) <= _MOST_WAYS:
-            found |= _apart({stack: ways.get(stack, ()) for stack in stacks})
+            found |= _unlike({stack: ways.get(stack, ()) for stack in stacks})
     return found
 
 
-def _apart(ways: dict[int, tuple[CodePlace, ...]]) -> dict[int, str]:
+def _unlike(ways: dict[int, tuple[CodePlace, ...]]) -> dict[int, str]:
     """The innermost frame by which they differ, each its own; nothing where one of them has no such frame."""
     depth = 0
     while all(len(places) > depth for places in ways.values()):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rankandfile.model.case import Case
 from rankandfile.model.code_read import NO_CODE, CodeRead
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Location
 from rankandfile.model.snapshots import stack_id
 from rankandfile.reason.calls.peers_and_roots import NOTHING, Asked, asked
@@ -137,7 +136,7 @@ def _asked_by_code(stand: Stand, peer: int) -> Asked | None:
     return Asked(stand.op, src=src, dst=dst, evidence=evidence, by_source=True)
 
 
-def _frames(case: Case, doings: dict[int, dict[str, Any]]) -> dict[int, Location]:
+def _frames(case: Case, doings: dict[int, Row]) -> dict[int, Location]:
     wanted = {number for doing in doings.values() for number in (doing["site"], doing["frame"])}
     rows = case.frames.filter(pl.col("frame").is_in(list(wanted)))
     return {
@@ -146,9 +145,7 @@ def _frames(case: Case, doings: dict[int, dict[str, Any]]) -> dict[int, Location
     }
 
 
-def _stand(
-    row: dict[str, Any], doing: dict[str, Any], motion: Motion | None, frames: dict[int, Location]
-) -> Stand:
+def _stand(row: Row, doing: Row, motion: Motion | None, frames: dict[int, Location]) -> Stand:
     return Stand(
         rank=row["rank"],
         activity=doing["activity"],
@@ -168,15 +165,15 @@ def _stand(
     )
 
 
-def _spins(doing: dict[str, Any]) -> bool:
+def _spins(doing: Row) -> bool:
     """A wait that uses its processor, as those for a device do, or that only begins: it is no motion."""
     return doing["waits"] == "ranks" or doing["activity"] in ("cuda_sync", "nccl_call")
 
 
-def _busy_workers(rows: pl.DataFrame, doings: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
+def _busy_workers(rows: pl.DataFrame, doings: dict[int, Row]) -> dict[int, Row]:
     """Per rank, a data-loading worker that is in the middle of something: that is what the loader waits for."""
     mine = rows.filter((pl.col("role") == "worker") & pl.col("rank").is_not_null()).sort("ordinal")
-    busy: dict[int, dict[str, Any]] = {}
+    busy: dict[int, Row] = {}
     for row in mine.iter_rows(named=True):
         doing = doings.get(row["stack"])
         if doing is not None and doing["activity"] != "idle":
@@ -184,9 +181,7 @@ def _busy_workers(rows: pl.DataFrame, doings: dict[int, dict[str, Any]]) -> dict
     return busy
 
 
-def _with_worker(
-    stand: Stand, worker: dict[str, Any], doing: dict[str, Any], frames: dict[int, Location]
-) -> Stand:
+def _with_worker(stand: Stand, worker: Row, doing: Row, frames: dict[int, Location]) -> Stand:
     return replace(
         stand,
         phrase=f"{stand.phrase}; its worker is {doing['phrase']}",

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.snapshots import stack_id
-from rankandfile.reason import lookup
 from rankandfile.reason.divergence.code_paths import lines_of_one_function, stack_of
 from rankandfile.reason.facts import Facts
 
@@ -41,7 +41,7 @@ class Shown(NamedTuple):
     evidence: str
 
 
-def kept_roots(facts: Facts, named: Mapping[int, int], done: Iterable[lookup.Row]) -> dict[int, int]:
+def kept_roots(facts: Facts, named: Mapping[int, int], done: Iterable[Row]) -> dict[int, int]:
     """Rank -> root, of those that are done with the call. `named`: what those take for it that wait in it; `done`: the
     call as the others made it."""
     roots = set(named.values())
@@ -97,7 +97,7 @@ def shown_by(facts: Facts, rank: int) -> Shown | None:
     return Shown(row["stack"], values, stack_id(row["file"], row["line"]))
 
 
-def _still_running(facts: Facts, row: lookup.Row, stack: int) -> set[str]:
+def _still_running(facts: Facts, row: Row, stack: int) -> set[str]:
     """The functions that made this call, and have not come to their end since: the rank made one call since, which
     parts from it in one of them, further down, and which has always come right after it in the rounds before."""
     calls = facts.call_table.of_rank(row["rank"])

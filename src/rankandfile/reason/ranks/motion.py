@@ -7,9 +7,11 @@ of a loop is seen on that line whenever someone looks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
+
+from rankandfile.model.column import Row
 
 from .activity import (
     CodePlace,
@@ -59,9 +61,6 @@ def motions(rows: pl.DataFrame, stacks: pl.DataFrame, frames: pl.DataFrame) -> l
             known[numbers] = _seen([places[number] for number in numbers])
         out.append(_motion(process, known[numbers]))
     return out
-
-
-Row = dict[str, Any]
 
 
 def _processes(seen: pl.DataFrame) -> list[list[Row]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
 from rankandfile.reason.facts import Facts
@@ -80,16 +81,16 @@ def is_further_on(facts: Facts, call: Pending, rank: int) -> bool:
     return since["path"].n_unique() == 1 and since.height > 1 and not _takes_turns(facts, calls, row)
 
 
-def _takes_turns(facts: Facts, calls: pl.DataFrame, row: lookup.Row) -> bool:
+def _takes_turns(facts: Facts, calls: pl.DataFrame, row: Row) -> bool:
     """Whether calls of this line come in rows of as many alike as the group has members: each may be root in turn."""
     rows = calls.with_columns(pl.col("path").rle_id().alias("nth")).filter(pl.col("path") == row["path"])
     longest = rows.group_by("nth", "terms").len()["len"].max()
     return isinstance(longest, int) and longest >= len(facts.membership.members[int(row["group"])])
 
 
-def _asks_for(facts: Facts, row: lookup.Row, rank: int) -> bool:
+def _asks_for(facts: Facts, row: Row, rank: int) -> bool:
     return lookup.op_of(facts, row) == facts.hosts[rank].asked.op
 
 
-def _at(facts: Facts, call: Pending, rank: int) -> lookup.Row | None:
+def _at(facts: Facts, call: Pending, rank: int) -> Row | None:
     return lookup.call_at(facts, rank, call.group, call.slot or 0)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 from msgspec.structs import replace
 
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.sentence import in_words, told
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import shortened
 
 from .finding import Finding
-
-Row = dict[str, Any]
 
 #: The surest first. None of them is said of a job that only moved.
 _KINDS = (

@@ -14,8 +14,6 @@ from typing import Any
 
 from msgspec import Struct
 
-Row = Mapping[str, Any]
-
 
 class Meaning(Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Alternative, Location
 from rankandfile.model.events import event_id
 from rankandfile.reason.document import perhaps
@@ -24,8 +24,6 @@ from rankandfile.reason.ranks.from_logs.ras_counts import Launches, instead, lau
 from rankandfile.reason.words import ranks_words, upper, verb
 
 from .finding import Finding
-
-Row = dict[str, Any]
 
 #: A rank is out of line only where so many others agree, and so many times as many.
 _FEWEST, _TIMES = 3, 3

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.model.log_shapes import WORTH_OF_ROLE
@@ -19,8 +18,6 @@ from rankandfile.recorder_names import BEFORE, RING
 from .finding import Finding
 from .unowned_stacks import unowned_stacks
 from .unused_dumps import unused_dumps
-
-Row = dict[str, Any]
 
 _MOST_READ, _MOST_UNREAD, _LONGEST = 6, 3, 140
 _UNREAD = "unread"

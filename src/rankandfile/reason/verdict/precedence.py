@@ -38,8 +38,8 @@ from .calls_that_wait import calls_that_wait, of_whole_job
 from .finding import Finding
 from .from_logs.alone_in_trouble import with_who_met_trouble
 from .from_logs.another_start import with_another_start
+from .from_logs.logged_divergence import with_own_words
 from .from_logs.own_place import with_own_place
-from .from_logs.said_departures import with_own_words
 from .named_by_checks import checked
 from .nothing_waits import ended_well, nothing_waits
 from .other_programs import fit

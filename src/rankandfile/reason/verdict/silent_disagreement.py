@@ -9,6 +9,7 @@ from typing import Literal
 import polars as pl
 
 from rankandfile.model.claims import Differs, Value
+from rankandfile.model.column import Row
 from rankandfile.model.ranks import format_ranks
 from rankandfile.reason import lookup
 from rankandfile.reason.divergence.no_harm import all_got_past
@@ -107,12 +108,12 @@ def _ops(facts: Facts, made: pl.DataFrame) -> list[str]:
     return [facts.call_table.terms[number].op for number in made["terms"].unique().to_list()]
 
 
-def _what(facts: Facts, rows: list[lookup.Row]) -> What:
+def _what(facts: Facts, rows: list[Row]) -> What:
     terms = [facts.call_table.terms[row["terms"]] for row in rows]
     return "size" if len({one.size for one in terms}) > 1 else "dtype"
 
 
-def _value(facts: Facts, what: What, row: lookup.Row) -> str:
+def _value(facts: Facts, what: What, row: Row) -> str:
     if what == "root":
         return f"root {row['root']}"
     return lookup.size_words(facts, row)

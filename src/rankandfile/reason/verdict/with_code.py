@@ -20,8 +20,6 @@ from rankandfile.reason.divergence.in_document import BY_SOURCE
 
 from .believed import Believed
 
-_LOOPS = ("for ", "async for ", "while ")
-
 
 def with_code(
     believed: Sequence[Believed], found: SourceFindings, case: Case
@@ -115,11 +113,10 @@ def _with_implied(divergence: Divergence | None, implied: Sequence[Implied]) -> 
 def _not_yet_there(one: Believed, said: SourceFinding, check: Check) -> Believed:
     """Who goes round a loop once more, which the others have left, has left out nothing that lies behind it."""
     named = set(one.culprits)
-    condition = said.location.condition or ""
     rounds = [claim for claim in check.claims if isinstance(claim, TookBranch) and claim.truth]
-    again = condition.startswith(_LOOPS) and any(named & set(ranks_of(claim)) for claim in rounds)
+    again = said.decided_by == "loop" and any(named & set(ranks_of(claim)) for claim in rounds)
     # Who caught an exception, and made a call more for it, is in another go at what raised.
-    again = again or (condition.startswith("except") and "extra_collective" in said.causes)
+    again = again or (said.decided_by == "handler" and "extra_collective" in said.causes)
     if not again:
         return one
     others = tuple(other for other in one.finding.alternatives if other.cause != "order_inversion")

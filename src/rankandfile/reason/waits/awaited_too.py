@@ -34,10 +34,10 @@ def awaited_too(
 ) -> tuple[Clause | None, tuple[Alternative, ...]]:
     """What is said of them, and what may have been their part in it."""
     call = first_pending(facts, wait_end)
-    parted = best.divergence
+    divergence = best.divergence
     if call is None or wait_end.kind != "absent" or not best.culprits or not best.hang:
         return None, ()
-    if parted is None or parted.kind != "substituted":
+    if divergence is None or divergence.kind != "substituted":
         return None, ()
     ranks = tuple(rank for rank in wait_end.ranks if rank in call.lacking and rank not in best.culprits)
     ranks = tuple(rank for rank in ranks if not seen_to_wait(facts, rank))

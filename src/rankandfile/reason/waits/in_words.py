@@ -10,6 +10,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from rankandfile.model.claims import Claim, InCall, Joined, NeverIssued, Unseen, ranks_of
+from rankandfile.model.column import Row
 from rankandfile.model.ranks import format_ranks
 from rankandfile.model.sentence import Clause
 from rankandfile.reason import lookup
@@ -61,7 +62,7 @@ def _later_than(facts: Facts, call: Pending, others: list[Pending]) -> int:
     return count
 
 
-def pending_row(facts: Facts, call: Pending) -> lookup.Row | None:
+def pending_row(facts: Facts, call: Pending) -> Row | None:
     """The call of one of the ranks that wait in it."""
     for rank in call.waiting:
         row = (
@@ -151,7 +152,7 @@ class Way(NamedTuple):
     """Ranks that stand at one pending call, and what their own records say that it is for them."""
 
     ranks: tuple[int, ...]
-    row: lookup.Row | None
+    row: Row | None
     """The call of the first of them; None where only a log tells that they are in it."""
     op: str | None
     seq: int | None
@@ -273,6 +274,6 @@ def _awaited(facts: Facts, call: Pending, way: Way, group: str) -> Awaited | Non
     return awaited
 
 
-def _backend(facts: Facts, row: lookup.Row) -> str | None:
+def _backend(facts: Facts, row: Row) -> str | None:
     dumps = facts.case.dumps.filter(facts.case.dumps["dump"] == row["dump"])
     return dumps["backend"][0] if dumps.height else None

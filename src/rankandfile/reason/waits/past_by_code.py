@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.reason import lookup
 from rankandfile.reason.divergence.code_paths import Frame, Stack, stack_of
 from rankandfile.reason.facts import Facts
@@ -17,7 +18,7 @@ from .graph import Pending
 
 
 def came_round_by_code(
-    facts: Facts, rank: int, call: Pending, before: lookup.Row, last: lookup.Row, due: lookup.Row
+    facts: Facts, rank: int, call: Pending, before: Row, last: Row, due: Row
 ) -> Frame | None:
     """The line that made its last call. `before`: what who waits in the call, `due`, made right before it."""
     other = next((facts.hosts[r] for r in call.waiting if r in facts.hosts), None)
@@ -26,7 +27,7 @@ def came_round_by_code(
     if before["terms"] == due["terms"]:
         return None
     here, there = (stack_of(facts.case, stand.stack) for stand in (facts.hosts[rank], other))
-    pair = _apart(here, there)
+    pair = _first_unlike(here, there)
     if pair is None:
         return None
     one, further = pair
@@ -34,12 +35,12 @@ def came_round_by_code(
     return Frame(*made_at, leaving=False) if made_at is not None else None
 
 
-def _apart(one: Stack, other: Stack) -> tuple[Frame, Frame] | None:
+def _first_unlike(one: Stack, other: Stack) -> tuple[Frame, Frame] | None:
     """The first frames that are not the same."""
     return next(((a, b) for a, b in zip(one, other, strict=False) if a != b), None)
 
 
-def _as_often(facts: Facts, before: lookup.Row, last: lookup.Row) -> bool:
+def _as_often(facts: Facts, before: Row, last: Row) -> bool:
     """It is one call of both, or each has made as many in a group of its own."""
     if before["group"] == last["group"]:
         return bool(before["slot"] == last["slot"] is not None)
@@ -52,7 +53,7 @@ def _as_often(facts: Facts, before: lookup.Row, last: lookup.Row) -> bool:
     return len(names) == 1 and one == other is not None
 
 
-def _times(facts: Facts, row: lookup.Row) -> int | None:
+def _times(facts: Facts, row: Row) -> int | None:
     """How often the rank has made this call; None where the record does not go back to the group's first."""
     made = facts.call_table.of_rank(row["rank"]).filter(group=row["group"])
     return made.filter(terms=row["terms"]).height if made["slot"].min() == 1 else None

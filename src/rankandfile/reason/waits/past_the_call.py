@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.reason import lookup
 from rankandfile.reason.divergence.code_paths import Frame, Stack, stack_of
 from rankandfile.reason.facts import Facts
@@ -35,9 +36,9 @@ _MOST = 64
 class Past(NamedTuple):
     at: Frame
     """Of the way to the last call, in whose function the ranks have gone on since: the same for all."""
-    last: lookup.Row
+    last: Row
     """The last call of the first of them."""
-    due: lookup.Row
+    due: Row
     """The call that others wait in."""
 
 
@@ -54,7 +55,7 @@ def past_the_call(facts: Facts, ranks: Sequence[int], call: Pending) -> Past | N
     return Past(at, first, due)
 
 
-def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row: lookup.Row) -> Frame | None:
+def _left_at(facts: Facts, rank: int, call: Pending, before: Row, due_row: Row) -> Frame | None:
     """`before`: what who waits in the call made right before it."""
     stand, last = facts.hosts.get(rank), lookup.last_call(facts, rank)
     if stand is None or last is None or stand.moving or stand.died or not may_be_in_a_transfer(stand):
@@ -66,7 +67,7 @@ def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row
     then, now, due = (
         stack_of(facts.case, number) for number in (last["stack"], stand.stack, due_row["stack"])
     )
-    depth = _apart(then, now, due)
+    depth = _first_unlike(then, now, due)
     if depth is None:
         return None
     was, here, there = then[depth], now[depth], due[depth]
@@ -82,7 +83,7 @@ def _left_at(facts: Facts, rank: int, call: Pending, before: lookup.Row, due_row
     return None
 
 
-def _apart(*stacks: Stack) -> int | None:
+def _first_unlike(*stacks: Stack) -> int | None:
     """The first depth at which the lines are not all one; None where that is in several functions."""
     for depth, frames in enumerate(zip(*stacks, strict=False)):
         if len({(frame.file, frame.function) for frame in frames}) > 1:
@@ -94,7 +95,7 @@ def _apart(*stacks: Stack) -> int | None:
 
 def _came_anew(facts: Facts, then: Stack, now: Stack) -> bool:
     """Whether it has come into the function once more: it is at an earlier line there, and no loop in it leads back."""
-    depth = _apart(then, now)
+    depth = _first_unlike(then, now)
     if depth is None or now[depth].line > then[depth].line:
         return False
     was, here = ((frame.file, frame.line) for frame in (then[depth], now[depth]))
@@ -102,13 +103,13 @@ def _came_anew(facts: Facts, then: Stack, now: Stack) -> bool:
     return was in known and here in known and (loops.get(was) is None or loops.get(was) != loops.get(here))
 
 
-def _call_before(facts: Facts, row: lookup.Row) -> lookup.Row | None:
+def _call_before(facts: Facts, row: Row) -> Row | None:
     """What who waits in the call made right before it."""
     found = facts.call_table.of_rank(row["rank"]).filter(record=row["record"] - 1)
     return found.row(0, named=True) if found.height == 1 else None
 
 
-def _may_have_sent_between(facts: Facts, before: lookup.Row, row: lookup.Row) -> bool:
+def _may_have_sent_between(facts: Facts, before: Row, row: Row) -> bool:
     """Whether transfers of the group lie between, by the numbers that gloo gives to these as well as to calls. Where
     none were made in the round before, either, they tell nothing: they are made in another group."""
     earlier = facts.call_table.of_rank(row["rank"]).filter(
@@ -119,7 +120,7 @@ def _may_have_sent_between(facts: Facts, before: lookup.Row, row: lookup.Row) ->
     return _sent_between(facts, before, row) is not False
 
 
-def _sent_between(facts: Facts, before: lookup.Row, row: lookup.Row) -> bool | None:
+def _sent_between(facts: Facts, before: Row, row: Row) -> bool | None:
     """None: no numbers tell."""
     made = facts.case.calls.filter(pl.col("rank") == row["rank"], pl.col("group") == row["group"])
     numbers = made.filter(pl.col("record").is_in([before["record"], row["record"]])).sort("record")

@@ -6,8 +6,9 @@ from enum import Enum
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.lookup import Row, call_at, call_of_record
+from rankandfile.reason.lookup import call_at, call_of_record
 from rankandfile.reason.ranks.looked import looked_ns
 from rankandfile.reason.verdict.moved import gap_ns, moved
 

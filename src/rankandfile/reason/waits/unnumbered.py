@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Missing
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.call_table import COLLECTIVE
@@ -25,7 +26,7 @@ def calls_without_numbers(facts: Facts, idle_ns: int) -> Finding | None:
     if not oldest.height or not much_longer(facts, idle_ns):
         return None
     rows = oldest.sort("group", "rank").to_dicts()
-    calls: dict[str, list[lookup.Row]] = {}
+    calls: dict[str, list[Row]] = {}
     for row in rows:
         words = f"{lookup.call_words(facts, row)} of group {lookup.group_words(facts, row['group'])}"
         calls.setdefault(words, []).append(row)

@@ -18,13 +18,13 @@ _SEVERAL = 2
 
 def as_many(verdict: Verdict, found: FoundLine, named: NamedByCode | None) -> bool:
     """Whether the side that is blamed is as large as the other, and only its own data speaks against it."""
-    decision, parted = found.decision, found.divergence
+    decision, divergence = found.decision, found.divergence
     told = verdict.divergence
     if told is None or told.kind != "substituted" or verdict.family != "paths":
         return False
-    if found.kind != "decision" or decision is None or parted is None:
+    if found.kind != "decision" or decision is None or divergence is None:
         return False
-    one, other = (set(side.members) for side in sides(parted))
+    one, other = (set(side.members) for side in sides(divergence))
     own_data = found.reason is not None and found.reason.source == "local_data"
     return (
         own_data

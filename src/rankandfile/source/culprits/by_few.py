@@ -84,10 +84,10 @@ def _few_of_many(found: FoundLine, divergence: CodeDivergence) -> tuple[Side, Si
 
 def who_put_off(found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """Upon what is their own, a few exchanged gradients in another backward pass than most."""
-    parted = _few_of_many(found, divergence)
-    if parted is None:
+    few_of_many = _few_of_many(found, divergence)
+    if few_of_many is None:
         return None
-    few, many = parted
+    few, many = few_of_many
     return NamedByCode(
         ranks=few.members,
         doing=f"went another way than most at {found.at}",
@@ -108,10 +108,10 @@ def who_is_odd(
         divergence.normal.call is None or divergence.culprit.call is None
     ):
         return None
-    parted = _few_of_many(found, divergence)
-    if parted is None:
+    few_of_many = _few_of_many(found, divergence)
+    if few_of_many is None:
         return None
-    few, many = parted
+    few, many = few_of_many
     suspects = {one.rank for one in verdict.suspects}
     if suspects != {*few.members} and (suspects or not _all_told(verdict, divergence)):
         return None
@@ -157,10 +157,10 @@ def _a_loop_ended(found: FoundLine) -> bool:
 
 def who_added_otherwise(verdict: Verdict, found: FoundLine, divergence: CodeDivergence) -> NamedByCode | None:
     """What was added since a library asked last says which calls it makes: upon their own data, few added otherwise."""
-    parted = _few_of_many(found, divergence)
-    if parted is None or {one.rank for one in verdict.suspects} - {*parted[0].members}:
+    few_of_many = _few_of_many(found, divergence)
+    if few_of_many is None or {one.rank for one in verdict.suspects} - {*few_of_many[0].members}:
         return None
-    few, many = parted
+    few, many = few_of_many
     return NamedByCode(
         ranks=few.members,
         doing=f"added otherwise than most at {found.at}",

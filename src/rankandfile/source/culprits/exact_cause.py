@@ -103,10 +103,10 @@ def exact_cause(cause: str, found: FoundLine, places: SourcePlaces) -> str | Non
 
 def _in_the_loop(found: FoundLine, places: SourcePlaces) -> bool:
     """Both sides are in one loop still, and where the others are there is no other one that could have been left."""
-    parted = found.divergence
-    if found.kind != "decision" or parted is None or not parted.settled or _STAYED.off:
+    divergence = found.divergence
+    if found.kind != "decision" or divergence is None or not divergence.settled or _STAYED.off:
         return False
-    normal, culprit = parted.normal.path, parted.culprit.path
+    normal, culprit = divergence.normal.path, divergence.culprit.path
     depth = first_unlike(normal, culprit)
     if depth is None or normal[depth][:2] != culprit[depth][:2] or normal[depth].line >= culprit[depth].line:
         return False
@@ -134,10 +134,10 @@ def _of_a_circle(found: FoundLine, places: SourcePlaces) -> str | None:
 def _went_past(found: FoundLine, places: SourcePlaces) -> bool:
     """A guard had a rank out of the function in which the others wait for it, and it waits in what comes after that:
     nobody comes to the call later, and it has no other order."""
-    decision, parted = found.decision, found.divergence
-    if decision is None or parted is None or not parted.settled or _PAST.off:
+    decision, divergence = found.decision, found.divergence
+    if decision is None or divergence is None or not divergence.settled or _PAST.off:
         return False
-    normal, culprit = parted.normal.path, parted.culprit.path
+    normal, culprit = divergence.normal.path, divergence.culprit.path
     depth = first_unlike(normal, culprit)
     if depth is None or normal[depth][:2] != culprit[depth][:2] or normal[depth].line >= culprit[depth].line:
         return False
@@ -147,8 +147,8 @@ def _went_past(found: FoundLine, places: SourcePlaces) -> bool:
 
 def _left(found: FoundLine) -> bool:
     """A rank left a loop, and waits for the others behind it: nobody has two calls in another order."""
-    decision, parted = found.decision, found.divergence
-    if decision is None or parted is None or not parted.settled or _LEFT.off:
+    decision, divergence = found.decision, found.divergence
+    if decision is None or divergence is None or not divergence.settled or _LEFT.off:
         return False
     normal, culprit = decision.outcomes
     return normal == "another round" and culprit in ("loop left", "exhausted")

@@ -36,15 +36,15 @@ def over_for(found: FoundLine) -> Side | None:
 
 def with_culprits(found: FoundLine, ranks: tuple[int, ...]) -> FoundLine:
     """The line as it looks where one side is known to be these ranks: they are the ones that diverged."""
-    parted, decision = found.divergence, found.decision
+    divergence, decision = found.divergence, found.decision
     if (
-        parted is None
-        or parted.settled
-        or tuple(ranks) not in (parted.normal.members, parted.culprit.members)
+        divergence is None
+        or divergence.settled
+        or tuple(ranks) not in (divergence.normal.members, divergence.culprit.members)
     ):
         return found
-    if parted.culprit.members == tuple(ranks):
-        return replace(found, divergence=replace(parted, settled=True))
+    if divergence.culprit.members == tuple(ranks):
+        return replace(found, divergence=replace(divergence, settled=True))
     if decision is not None:
         branching, condition = decision.branching, decision.condition
         if "end" not in (branching.normal, branching.culprit):
@@ -57,7 +57,7 @@ def with_culprits(found: FoundLine, ranks: tuple[int, ...]) -> FoundLine:
             normal=decision.culprit,
             culprit=decision.normal,
         )
-    swapped = replace(parted, normal=parted.culprit, culprit=parted.normal, settled=True)
+    swapped = replace(divergence, normal=divergence.culprit, culprit=divergence.normal, settled=True)
     return replace(found, divergence=swapped, decision=decision)
 
 

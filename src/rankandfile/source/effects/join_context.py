@@ -8,21 +8,21 @@ from rankandfile.source.dependence.syntax import ancestors
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.names import External, resolve
 
+from .divergence import PossibleDivergence
 from .event import BACKWARD, FORWARD
-from .parting import Parting
 
 _JOIN = "torch.distributed.algorithms.join.Join"
 _METHODS = {"join", "join_uneven_inputs"}
 _MADE_UP = {FORWARD, BACKWARD, "step"}
 
 
-def is_joined(parting: Parting) -> bool:
+def is_joined(divergence: PossibleDivergence) -> bool:
     """The decision stands in such a block, and what is missing is a collective that it makes up for."""
-    if parting.event.op not in _MADE_UP:
+    if divergence.event.op not in _MADE_UP:
         return False
-    around = ancestors(parting.function.module, parting.owner)
+    around = ancestors(divergence.function.module, divergence.owner)
     blocks = (each for each in around if isinstance(each, (ast.With, ast.AsyncWith)))
-    return any(_joins(item.context_expr, parting.function) for block in blocks for item in block.items)
+    return any(_joins(item.context_expr, divergence.function) for block in blocks for item in block.items)
 
 
 def _joins(manager: ast.expr, function: Function) -> bool:

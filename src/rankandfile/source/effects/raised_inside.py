@@ -1,7 +1,7 @@
 """Exceptions that come out of a function which issues collectives, and are swallowed: whoever raised has issued some of
 them, or none, and goes on, or begins again.
 
-In: a function with a handler around a call. Out: the partings at the steps inside that can raise on one rank alone.
+In: a function with a handler around a call. Out: the divergences at the steps inside that can raise on one rank alone.
 """
 
 from __future__ import annotations
@@ -18,38 +18,42 @@ from rankandfile.source.flow.graph import RAISED, Graph, Node
 from rankandfile.source.flow.joins import common
 from rankandfile.source.program.modules import Function
 
+from .divergence import PossibleDivergence
 from .handed import wrappers_of
 from .handlers import Handler, handlers
 from .loud import Runs
-from .parting import Parting
 from .roles import BOTH
 from .sequences import Open, Sequences
 
 if TYPE_CHECKING:
-    from .partings import Partings
+    from .divergences import PossibleDivergences
 
 _MOST_STEPS = 12
 _DEEPEST = 2
 
 
 def caught_from_inside(
-    partings: Partings, function: Function, graph: Graph, behind: dict[Node, Node]
-) -> Iterator[Parting]:
+    divergences: PossibleDivergences, function: Function, graph: Graph, behind: dict[Node, Node]
+) -> Iterator[PossibleDivergence]:
     for node in graph.nodes:
-        runs = [e for e in partings.effects.of.get(node.what, ()) if isinstance(e, Runs)] if node.what else []
+        runs = (
+            [e for e in divergences.effects.of.get(node.what, ()) if isinstance(e, Runs)] if node.what else []
+        )
         for handler in handlers(node) if runs else ():
             for number, effect in enumerate(runs):
                 inside: Open = ((function, node, number, effect.call),)
                 taken = _taken(handler, function, effect.target)
-                for where, step, calls in _steps(partings, effect.target, inside):
-                    found = _parting(partings, function, behind, node, handler, taken, where, step, calls)
+                for where, step, calls in _steps(divergences, effect.target, inside):
+                    found = _divergence(
+                        divergences, function, behind, node, handler, taken, where, step, calls
+                    )
                     if found is not None:
                         yield found
                         break
 
 
-def _parting(
-    partings: Partings,
+def _divergence(
+    divergences: PossibleDivergences,
     function: Function,
     behind: dict[Node, Node],
     node: Node,
@@ -58,7 +62,7 @@ def _parting(
     where: Function,
     step: Node,
     calls: Open,
-) -> Parting | None:
+) -> PossibleDivergence | None:
     calm = [follower for outcome, follower in node.edges if outcome != RAISED]
     end = common(behind, [*calm, handler.entry])
     around = _loops_around(function, node)
@@ -71,19 +75,19 @@ def _parting(
         return frozenset({"true"}) if again else BOTH
 
     walls = frozenset() if end is None else frozenset({end})
-    walk = Sequences(partings.effects, function, walls, partings.group_of, ways)
+    walk = Sequences(divergences.effects, function, walls, divergences.group_of, ways)
     starts = {
         True: frozenset(walk.at(where, f, calls) for outcome, f in step.edges if outcome != RAISED),
         False: walk.start([handler.entry]),
     }
     assert step.what is not None
-    for group, event, on_the_way, when, instead in partings.unlike(walk, starts):
-        reason = why_raised(partings.program, where, step.what, taken)
+    for group, event, on_the_way, when, instead in divergences.unlike(walk, starts):
+        reason = why_raised(divergences.program, where, step.what, taken)
         if reason.level not in ("axes", "varying"):
             return None
         condition = handler.condition(function, step.what)
-        leaving = partings.last(handler.body) or "caught"
-        return Parting(
+        leaving = divergences.last(handler.body) or "caught"
+        return PossibleDivergence(
             function,
             condition,
             handler.owner,
@@ -99,19 +103,21 @@ def _parting(
     return None
 
 
-def _steps(partings: Partings, function: Function, calls: Open) -> Iterator[tuple[Function, Node, Open]]:
+def _steps(
+    divergences: PossibleDivergences, function: Function, calls: Open
+) -> Iterator[tuple[Function, Node, Open]]:
     """Steps without collectives that may raise past the function."""
     tried = 0
     for node in graph_of(function).nodes:
         if not isinstance(node.what, ast.Call) or handlers(node):
             continue
-        effects = partings.effects.of.get(node.what, ())
+        effects = divergences.effects.of.get(node.what, ())
         if not effects and tried < _MOST_STEPS:
             tried += 1
             yield function, node, calls
         for number, effect in enumerate(effects):
             if isinstance(effect, Runs) and len(calls) < _DEEPEST and effect.target is not function:
-                yield from _steps(partings, effect.target, (*calls, (function, node, number, effect.call)))
+                yield from _steps(divergences, effect.target, (*calls, (function, node, number, effect.call)))
 
 
 def _taken(handler: Handler, function: Function, target: Function) -> Caught:

@@ -50,7 +50,7 @@ class Sequences:
         self.walls = walls
         self.group_of = group_of
         self.ways = ways
-        self.loops_apart = False
+        self.diverging_loops = False
         """What one loop issues is another word than what another loop does."""
         self.left = MOST_PLACES
         self._returns: dict[Function, Node] = {}
@@ -63,7 +63,7 @@ class Sequences:
     def by_loops(self) -> Sequences:
         """The same walk, with the words of each loop told apart."""
         walk = Sequences(self.effects, self.function, self.walls, self.group_of, self.ways)
-        walk.loops_apart = True
+        walk.diverging_loops = True
         return walk
 
     def start(self, nodes: Iterable[Node]) -> frozenset[Place]:
@@ -186,7 +186,7 @@ class Sequences:
         for place in places:
             for doing, after in self.steps(place):
                 word = self._word(doing, group)
-                if word is not None and self.loops_apart and isinstance(doing, Event):
+                if word is not None and self.diverging_loops and isinstance(doing, Event):
                     word = f"{word} {_loop(doing, place[3])}"
                 if word is not None:
                     found.setdefault(word, set()).add(after)

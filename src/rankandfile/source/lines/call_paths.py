@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.column import Row
 from rankandfile.model.ledger import call_id
 
 #: Calls of one rank that are looked at; what matters is at the end.
@@ -226,7 +227,7 @@ class CallPaths:
             own = [row for row in whole if not row["is_torch"]]
             self._paths[stack] = tuple(_merged([_frame(row) for row in own]))
 
-    def _rows(self, stacks: list[int]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    def _rows(self, stacks: list[int]) -> Iterator[tuple[int, list[Row]]]:
         """All frames of each stack, outermost first."""
         rows = self.case.stacks.filter(pl.col("stack").is_in(stacks))
         numbers = rows["frames"].explode().drop_nulls().unique().to_list()
@@ -238,7 +239,7 @@ class CallPaths:
             yield stack, [known[f] for f in reversed(frames or []) if f in known]
 
 
-def _frame(row: dict[str, Any]) -> Frame:
+def _frame(row: Row) -> Frame:
     # py-spy writes a method with its class where it can; the recorder never does.
     return Frame((row["function"] or "").rsplit(".", 1)[-1], row["file"] or "", row["line"] or 0)
 
@@ -254,6 +255,6 @@ def _merged(frames: list[Frame]) -> list[Frame]:
     return merged
 
 
-def _made(row: dict[str, Any], path: CallPath) -> Made:
+def _made(row: Row, path: CallPath) -> Made:
     evidence = call_id(row["dump"], row["record"])
     return Made(row["rank"], row["op"] or "", row["group"], row["seq"], row["shape"], path, evidence)

@@ -143,8 +143,8 @@ def went_to(search: Search, verdict: Verdict) -> FoundLine | None:
     if place is None or place.line is None:
         return None
     # Where all make the same calls in another order, each makes the call that it names.
-    parted = verdict.divergence
-    cohorts = parted.cohorts if parted is not None and parted.kind != "swapped" else ()
+    divergence = verdict.divergence
+    cohorts = divergence.cohorts if divergence is not None and divergence.kind != "swapped" else ()
     made_there = [
         parse_ranks(cohort.ranks)
         for cohort in cohorts

@@ -83,7 +83,7 @@ _FROM = {
     "took_up": "Which place that is comes from",
     "share": "Each rank's share of the data comes from",
 }
-PARTED_LATER = ("changed", "keyed")
+DIVERGED_LATER = ("changed", "keyed")
 """Kinds of lines that decide, where the ranks went different ways at another one."""
 
 
@@ -91,15 +91,15 @@ def sentence(found: FoundLine, places: SourcePlaces) -> Sentence:
     """Empty where there is nothing to add to what the evidence says."""
     if found.kind == "decision" and found.decision is not None and found.divergence is not None:
         return told(
-            _parted(found, places), _because(found), found.story, _unwritten(found.divergence, places)
+            _diverging(found, places), _because(found), found.story, _unwritten(found.divergence, places)
         )
-    if found.kind in PARTED_LATER and found.decision is not None and found.divergence is not None:
+    if found.kind in DIVERGED_LATER and found.decision is not None and found.divergence is not None:
         test = found.decision.condition
         asked = replace(
             found, place=found.decision.place, line=test.line, condition=test.text, kind="decision"
         )
         return told(
-            _parted(asked, places), found.story, _because(found), _unwritten(found.divergence, places)
+            _diverging(asked, places), found.story, _because(found), _unwritten(found.divergence, places)
         )
     return _of_another_kind(found, places)
 
@@ -126,7 +126,7 @@ def _of_another_kind(found: FoundLine, places: SourcePlaces) -> str:
     return ""
 
 
-def _parted(found: FoundLine, places: SourcePlaces) -> Clause | str:
+def _diverging(found: FoundLine, places: SourcePlaces) -> Clause | str:
     """With which ranks took which way, of those that were seen behind the test."""
     took = list(took_branch(found, places))
     ways = {(claim.line, claim.truth): word for word, claim in took}

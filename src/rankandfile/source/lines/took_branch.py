@@ -1,4 +1,4 @@
-"""Which way each side of a parting went at its test, as claims: the line behind the test on which a side was seen.
+"""Which way each side of a divergence went at its test, as claims: the line behind the test on which a side was seen.
 
 What is claimed is held against the text once more: a line inside the arm that a rank did not take shows nothing, nor
 one to which it can have come either way. What each rank is in the job may show it all the same.
@@ -29,25 +29,25 @@ _TRUE = {"taken", "true", "another round", "holds", "raised", "swallowed", "matc
 def took_branch(found: FoundLine, places: SourcePlaces) -> Iterator[tuple[str, TookBranch]]:
     """The outcome in a word, and the claim, of each side that was seen behind the test, and can have come there by that
     outcome alone; the culprit's first."""
-    decision, parted = found.decision, found.divergence
-    if decision is None or parted is None:
+    decision, divergence = found.decision, found.divergence
+    if decision is None or divergence is None:
         return
     if (decision.place.path, decision.condition.line) != (found.place.path, found.line):
         return
     condition, branching = decision.condition, decision.branching
     ours, theirs = decision.outcomes
     for ranks, stop, outcome, side in (
-        (decision.culprit, branching.culprit, theirs, parted.culprit),
-        (decision.normal, branching.normal, ours, parted.normal),
+        (decision.culprit, branching.culprit, theirs, divergence.culprit),
+        (decision.normal, branching.normal, ours, divergence.normal),
     ):
         # Whether it came into the function at all is not known of a guess.
         passed = stop == "end" and not branching.guessed
-        left = _left(parted.before, side, branching.depth) if passed else None
+        left = _left(divergence.before, side, branching.depth) if passed else None
         behind = isinstance(stop, Stop) and _shows(decision, stop.line, outcome in _TRUE)
         seen = stop if isinstance(stop, Stop) and behind else left
         if not ranks or seen is None:
             continue
-        only_so = _only_so(decision, parted, side, outcome, places)
+        only_so = _only_so(decision, divergence, side, outcome, places)
         if only_so or decision.by_number:
             yield (
                 outcome,
@@ -77,25 +77,25 @@ def part_of(condition: Condition) -> str | None:
 
 
 def _only_so(
-    decision: Decision, parted: CodeDivergence, side: Side, outcome: str, places: SourcePlaces
+    decision: Decision, divergence: CodeDivergence, side: Side, outcome: str, places: SourcePlaces
 ) -> bool:
     """Whether the side cannot have come to where it was seen upon another outcome."""
     branching = decision.branching
-    of_culprit = side is parted.culprit
+    of_culprit = side is divergence.culprit
     own, other = branching.normal, branching.culprit
-    others = parted.culprit
+    others = divergence.culprit
     if of_culprit:
-        own, other, others = other, own, parted.normal
-    made = ((branching.after, qualified(places, parted.before)), (other, qualified(places, others.path)))
+        own, other, others = other, own, divergence.normal
+    made = ((branching.after, qualified(places, divergence.before)), (other, qualified(places, others.path)))
     return shown(decision, outcome, own, made, places)
 
 
 def _left(before: CallPath, side: Side, depth: int) -> Frame | None:
     """Where who has left the function went on: the line further out of its next call, another than it was at."""
-    parted = first_unlike(before, side.path)
-    if not before or parted is None or parted >= depth or side.path[parted][:2] != before[parted][:2]:
+    at = first_unlike(before, side.path)
+    if not before or at is None or at >= depth or side.path[at][:2] != before[at][:2]:
         return None
-    return side.path[parted]
+    return side.path[at]
 
 
 def _shows(decision: Decision, line: int, truth: bool) -> bool:

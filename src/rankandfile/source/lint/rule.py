@@ -1,6 +1,6 @@
 """A rule of the linter: one file in `source/rules/`, whose docstring is its page.
 
-A rule either claims partings, which are shown to the rules in their order until one takes it, or finds by itself.
+A rule either claims divergences, which are shown to the rules in their order until one takes it, or finds by itself.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from rankandfile.model.known.group_makers import GROUP_MAKERS
 from rankandfile.model.lint import Severity
 from rankandfile.source.dependence import Reason, ask_in_depth
+from rankandfile.source.effects.divergence import PossibleDivergence
+from rankandfile.source.effects.divergences import PossibleDivergences
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import Effects, Runs, effects_of
-from rankandfile.source.effects.parting import Parting
-from rankandfile.source.effects.partings import Partings
 from rankandfile.source.effects.sequences import Open, Sequences
 from rankandfile.source.flow.build import graph_of
 from rankandfile.source.program.modules import Function, Program
@@ -75,13 +75,13 @@ class View(Struct, eq=False, dict=True):
         return [function for function in self.effects.loud if not self.skip(function)]
 
     @cached_property
-    def all_partings(self) -> Partings:
-        return Partings(self.program)
+    def all_divergences(self) -> PossibleDivergences:
+        return PossibleDivergences(self.program)
 
     @cached_property
-    def partings(self) -> list[Parting]:
-        found = self.all_partings
-        return [parting for function in self.functions for parting in found.that_differ(function)]
+    def divergences(self) -> list[PossibleDivergence]:
+        found = self.all_divergences
+        return [divergence for function in self.functions for divergence in found.that_differ(function)]
 
     @cached_property
     def asked(self) -> list[Function]:
@@ -119,9 +119,9 @@ class View(Struct, eq=False, dict=True):
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    claims: Callable[[Parting], bool] | None = None
+    claims: Callable[[PossibleDivergence], bool] | None = None
     find: Callable[[View], Iterable[Found]] | None = None
     fix: str = ""
-    """What to do, where the rule claims partings."""
+    """What to do, where the rule claims divergences."""
     cause: str = "rank_conditional"
     """The cause of the hang that comes of it: patterns that mend that mend this."""

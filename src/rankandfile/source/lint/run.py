@@ -1,4 +1,4 @@
-"""From paths to findings: the program is read, each parting goes to the first rule that claims it, each rule looks."""
+"""From paths to findings: the program is read, each divergence goes to the first rule that claims it; rules look."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankandfile import listing
 from rankandfile.model.ledger import Note
 from rankandfile.model.lint import SEVERITIES, Change, Changed, Flagged, LintReport
 from rankandfile.source.dependence.syntax import ancestors
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.files.tree import SourceTree
 from rankandfile.source.program.modules import Program
 from rankandfile.source.registry.tables import also_collectives, also_uniform
@@ -26,7 +26,7 @@ from rankandfile.source.registry.tables import also_collectives, also_uniform
 from . import kept_reports
 from .program import opened
 from .rule import Rule, View
-from .story import of_found, of_parting
+from .story import of_divergence, of_found
 from .suppressed import is_suppressed
 from .weigh import severity
 
@@ -174,33 +174,37 @@ def _flagged(view: View, options: Options) -> Iterable[Flagged]:
         for word in every
         if (not options.select or word in options.select) and word not in options.ignore
     }
-    # Whose a parting is does not depend on who is asked: what is ignored is not said under another rule's name.
-    yield from (each for each in _of_partings(view, every) if each.rule in asked)
+    # Whose a divergence is does not depend on who is asked: what is ignored is not said under another rule's name.
+    yield from (each for each in _of_divergences(view, every) if each.rule in asked)
     for word, rule in every.items():
         if rule.find is not None and word in asked:
             yield from (of_found(found, word) for found in rule.find(view))
 
 
-def _of_partings(view: View, every: dict[str, Rule]) -> Iterable[Flagged]:
+def _of_divergences(view: View, every: dict[str, Rule]) -> Iterable[Flagged]:
     """One for each decision and the surest that is said of it; a decision inside another one adds nothing to it."""
-    best: dict[ast.AST, tuple[int, Parting, Flagged]] = {}
-    for parting in view.partings:
-        sure = severity(parting)
+    best: dict[ast.AST, tuple[int, PossibleDivergence, Flagged]] = {}
+    for divergence in view.divergences:
+        sure = severity(divergence)
         if sure is None:
             continue
-        word = next((word for word, rule in every.items() if rule.claims and rule.claims(parting)), None)
+        word = next((word for word, rule in every.items() if rule.claims and rule.claims(divergence)), None)
         if word is None:
             continue
         rank = SEVERITIES.index(sure)
-        if parting.owner not in best or rank < best[parting.owner][0]:
-            best[parting.owner] = (rank, parting, of_parting(parting, word, sure, every[word].fix))
-    flagged_at = {(flagged.file, flagged.line) for _rank, _parting, flagged in best.values()}
-    for owner, (rank, parting, flagged) in best.items():
-        if any(step.upon in flagged_at - {(flagged.file, flagged.line)} for step in parting.reason.chain):
+        if divergence.owner not in best or rank < best[divergence.owner][0]:
+            best[divergence.owner] = (
+                rank,
+                divergence,
+                of_divergence(divergence, word, sure, every[word].fix),
+            )
+    flagged_at = {(flagged.file, flagged.line) for _rank, _divergence, flagged in best.values()}
+    for owner, (rank, divergence, flagged) in best.items():
+        if any(step.upon in flagged_at - {(flagged.file, flagged.line)} for step in divergence.reason.chain):
             continue  # What decides that is flagged itself: ranks part there already.
-        around = ancestors(parting.function.module, owner) if isinstance(owner, ast.If) else ()
+        around = ancestors(divergence.function.module, owner) if isinstance(owner, ast.If) else ()
         outer = (best[each] for each in around if isinstance(each, ast.If) and each in best)
-        if not any(o[0] <= rank and o[1].event.site is parting.event.site for o in outer):
+        if not any(o[0] <= rank and o[1].event.site is divergence.event.site for o in outer):
             yield flagged
 
 

@@ -36,24 +36,26 @@ barrier, and all read after it, is another matter.
 import ast
 
 from rankandfile.source.dependence.syntax import parents
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import effects_of
-from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import RANK, Rule
 
 ORDER = 70
 _BARRIERS = ("barrier", "monitored_barrier", "wait_for_everyone")
 
 
-def _claims(parting: Parting) -> bool:
-    if parting.reason.source in (*RANK, "file_system") or not isinstance(parting.owner, (ast.If, ast.While)):
+def _claims(divergence: PossibleDivergence) -> bool:
+    if divergence.reason.source in (*RANK, "file_system") or not isinstance(
+        divergence.owner, (ast.If, ast.While)
+    ):
         return False
-    around = parents(parting.function.module).get(parting.owner)
-    effects = effects_of(parting.function.module.program)
+    around = parents(divergence.function.module).get(divergence.owner)
+    effects = effects_of(divergence.function.module.program)
     for name in ("body", "orelse", "finalbody"):
         block = getattr(around, name, [])
-        if isinstance(block, list) and parting.owner in block[1:]:
-            before = block[block.index(parting.owner) - 1]
+        if isinstance(block, list) and divergence.owner in block[1:]:
+            before = block[block.index(divergence.owner) - 1]
             value = before.value if isinstance(before, ast.Expr) else None
             found = effects.of.get(value, ()) if value is not None else ()
             return any(isinstance(each, Event) and each.op in _BARRIERS for each in found)

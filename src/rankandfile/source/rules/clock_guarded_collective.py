@@ -36,14 +36,14 @@ while True:
 A time that all ranks agreed on by a collective is silent.
 """
 
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 90
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.reason.source == "clock"
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.reason.source == "clock"
 
 
 RULE = Rule(

@@ -33,14 +33,14 @@ def finish(metrics):
 What a caller does after the function returned is the same for all ranks, and is not looked at.
 """
 
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.lint.rule import RANK, Rule
 
 ORDER = 50
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.reason.source in RANK and parting.leaving in (
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.reason.source in RANK and divergence.leaving in (
         "return",
         "break",
         "continue",

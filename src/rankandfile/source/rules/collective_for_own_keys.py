@@ -53,14 +53,14 @@ def _find(view: View) -> Iterable[Found]:
             container, where = _inside(container_of(iterable), function)
             if not isinstance(container, (ast.Name, ast.Attribute)):
                 continue
-            found = view.reached(ast.Module(body, []), view.all_partings.group_of)
+            found = view.reached(ast.Module(body, []), view.all_divergences.group_of)
             if found is None:
                 continue
             event, calls = found
             reason = why_held(view.program, where, container)
             if not any(step.kind == "under a key" for step in reason.chain[:_NEAR]):
                 continue  # A loader holds what is this rank's own, too; how much of it is another question.
-            severity = of_reason(reason, view.all_partings.group_of(event))
+            severity = of_reason(reason, view.all_divergences.group_of(event))
             if severity is None:
                 continue
             shown = ast.unparse(container)

@@ -77,7 +77,7 @@ def _find(view: View) -> Iterable[Found]:
 
 
 def _beside(view: View, site: Site, function: Function) -> Found | None:
-    reached = view.reached(ast.Module([*_body(function)], []), view.all_partings.group_of)
+    reached = view.reached(ast.Module([*_body(function)], []), view.all_divergences.group_of)
     if reached is None or reached[0].group is not None:
         return None
     event, calls = reached

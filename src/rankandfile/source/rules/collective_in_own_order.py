@@ -36,8 +36,8 @@ from collections.abc import Iterable, Iterator
 from rankandfile.source.dependence import Reason, why_sorted
 from rankandfile.source.dependence.objects.functions_held import functions_held
 from rankandfile.source.dependence.reaching_assignments import reaching
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.effects.event import objects_of
-from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Found, Rule, View, can_differ, on_the_way, steps_of
 from rankandfile.source.lint.weigh import of_reason
 from rankandfile.source.program.modules import Function
@@ -51,7 +51,7 @@ _FURTHEST = 4
 
 
 def _find(view: View) -> Iterable[Found]:
-    """Loops over what was sorted elsewhere; those that sort themselves are partings."""
+    """Loops over what was sorted elsewhere; those that sort themselves are divergences."""
     for function in view.functions:
         for loop in (node for node in own_nodes(function) if isinstance(node, _LOOPS)):
             if _by_key(loop.iter):
@@ -74,11 +74,11 @@ def _reported(
 ) -> Found | None:
     if reason.level not in ("axes", "varying"):
         return None
-    reached = view.reached(ast.Module(loop.body, []), view.all_partings.group_of)
+    reached = view.reached(ast.Module(loop.body, []), view.all_divergences.group_of)
     if reached is None:
         return None
     event, calls = reached
-    severity = of_reason(reason, view.all_partings.group_of(event))
+    severity = of_reason(reason, view.all_divergences.group_of(event))
     if severity is None:
         return None
     return Found(
@@ -134,10 +134,10 @@ def _given(view: View, function: Function, e: ast.expr) -> Iterator[tuple[Functi
                 yield where, d.value
 
 
-def _claims(parting: Parting) -> bool:
-    if not isinstance(parting.owner, _LOOPS):
+def _claims(divergence: PossibleDivergence) -> bool:
+    if not isinstance(divergence.owner, _LOOPS):
         return False
-    return parting.reason.source == "arrival" or _by_key(parting.owner.iter)
+    return divergence.reason.source == "arrival" or _by_key(divergence.owner.iter)
 
 
 def _by_key(e: ast.expr) -> bool:

@@ -28,14 +28,14 @@ for name in sorted({"loss", "accuracy"}):
 A set of small integers has the same order everywhere, which is not known here.
 """
 
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 20
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.reason.source == "set_order"
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.reason.source == "set_order"
 
 
 RULE = Rule(

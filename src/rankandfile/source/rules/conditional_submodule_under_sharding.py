@@ -28,15 +28,15 @@ for batch in loader:
 Reported where the wrapping is seen in the program and the test goes back to the rank's own batches.
 """
 
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.effects.event import FORWARD
-from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 110
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.event.op == FORWARD and not parting.leaving
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.event.op == FORWARD and not divergence.leaving
 
 
 RULE = Rule(

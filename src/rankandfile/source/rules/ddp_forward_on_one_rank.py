@@ -31,15 +31,15 @@ DDP broadcasts only where the model has buffers. With FSDP, `model.module` needs
 rank.
 """
 
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.effects.event import FORWARD
-from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import RANK, Rule
 
 ORDER = 30
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.event.op == FORWARD and parting.reason.source in RANK
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.event.op == FORWARD and divergence.reason.source in RANK
 
 
 RULE = Rule(

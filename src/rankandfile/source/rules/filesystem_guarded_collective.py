@@ -30,14 +30,14 @@ if found[0]:
 On a shared and quiet file system all ranks see the same, which the code does not tell.
 """
 
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 100
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.reason.source == "file_system"
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.reason.source == "file_system"
 
 
 RULE = Rule(

@@ -72,7 +72,7 @@ def _find(view: View) -> Iterable[Found]:
         decorator, begun = _tries_again(function)
         if decorator is None:
             continue
-        walk = Sequences(view.effects, function, frozenset(), view.all_partings.group_of)
+        walk = Sequences(view.effects, function, frozenset(), view.all_divergences.group_of)
         issued, _opaque, _ends = walk.all(walk.start([graph_of(function).entry]))
         found = next(((event, place[3]) for event, place in issued if event.sure), None)
         if found is None:
@@ -129,7 +129,7 @@ def _begins_again(decorator: Function) -> Iterator[_Begun]:
 
 def _is_told(view: View, tried: ast.Try) -> bool:
     """Whether what raises is known, and said at the handler."""
-    return any(p.owner in tried.handlers and severity(p) == "warning" for p in view.partings)
+    return any(p.owner in tried.handlers and severity(p) == "warning" for p in view.divergences)
 
 
 def _inside(inner: Function, outer: Function) -> bool:

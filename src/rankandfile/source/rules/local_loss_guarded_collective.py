@@ -33,13 +33,13 @@ loss.backward()
 A value of unknown origin is silent, and one that was reduced over the group of the collective as well.
 """
 
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 130
 
 
-def _claims(_parting: Parting) -> bool:
+def _claims(_divergence: PossibleDivergence) -> bool:
     return True
 
 

@@ -39,11 +39,11 @@ import ast
 from collections.abc import Iterable
 
 from rankandfile.source.dependence.syntax import LOOPS, argument, text
+from rankandfile.source.effects.divergence import PossibleDivergence
+from rankandfile.source.effects.divergences import PossibleDivergences
 from rankandfile.source.effects.event import objects_of
 from rankandfile.source.effects.issued import issued
 from rankandfile.source.effects.loud import messages_of
-from rankandfile.source.effects.parting import Parting
-from rankandfile.source.effects.partings import Partings
 from rankandfile.source.effects.wrapped import last_name
 from rankandfile.source.lint.rule import (
     RANK,
@@ -67,43 +67,45 @@ _TELL_NOTHING = SETS_UP_GROUPS | {"barrier", "destroy_process_group"}
 
 def _find(view: View) -> Iterable[Found]:
     messages = messages_of(view.program)
-    partings = Partings(view.program, messages)
+    divergences = PossibleDivergences(view.program, messages)
     for function in messages.loud if not _from_anybody(view) else ():
-        for parting in () if view.skip(function) else partings.that_differ(function):
-            sure = severity(parting) if _of_own_data(parting) else None
-            if sure is not None and not _told(view, parting):
+        for divergence in () if view.skip(function) else divergences.that_differ(function):
+            sure = severity(divergence) if _of_own_data(divergence) else None
+            if sure is not None and not _told(view, divergence):
                 yield Found(
                     severity=sure,
                     function=function,
-                    node=parting.owner,
-                    message=f"a rank leaves out its `{parting.event.op}` as only it can tell; its peer waits for it",
+                    node=divergence.owner,
+                    message=f"a rank leaves out its `{divergence.event.op}` as only it can tell; its peer waits for it",
                     story=(
-                        can_differ(function, parting.condition.line, parting.reason),
-                        *on_the_way(parting.calls),
+                        can_differ(function, divergence.condition.line, divergence.reason),
+                        *on_the_way(divergence.calls),
                         (
-                            parting.event.function,
-                            parting.event.line,
-                            f"`{text(parting.event.site, 60)}`: the peer waits for it",
+                            divergence.event.function,
+                            divergence.event.line,
+                            f"`{text(divergence.event.site, 60)}`: the peer waits for it",
                         ),
                     ),
-                    steps=steps_of(parting.reason),
+                    steps=steps_of(divergence.reason),
                     fix="Send in any case, if only that there is nothing.",
                 )
 
 
-def _of_own_data(parting: Parting) -> bool:
-    reason = parting.reason
-    asks = isinstance(parting.owner, ast.If) and parting.instead is None and "send" in parting.event.op
+def _of_own_data(divergence: PossibleDivergence) -> bool:
+    reason = divergence.reason
+    asks = (
+        isinstance(divergence.owner, ast.If) and divergence.instead is None and "send" in divergence.event.op
+    )
     looked_up = len(reason.chain) <= _NEAR and any(step.kind == "own number" for step in reason.chain)
     by_number = reason.source in RANK or looked_up
     return asks and reason.level == "varying" and not by_number
 
 
-def _told(view: View, parting: Parting) -> bool:
+def _told(view: View, divergence: PossibleDivergence) -> bool:
     """Whether the peer may know: something is exchanged before the decision, or sent after the loop in which it is."""
-    return _tells(view, parting.function, parting.condition.line) or any(
+    return _tells(view, divergence.function, divergence.condition.line) or any(
         _tells(view, site.function, site.call.lineno, before=True)
-        for site, _ in objects_of(view.program).callers(parting.function)
+        for site, _ in objects_of(view.program).callers(divergence.function)
     )
 
 

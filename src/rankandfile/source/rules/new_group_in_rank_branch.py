@@ -35,8 +35,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rankandfile.source.dependence import why
 from rankandfile.source.dependence.syntax import argument, text
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.effects.event import Event
-from rankandfile.source.effects.parting import Parting
 from rankandfile.source.lint.rule import RANK, SETS_UP_GROUPS, Found, Rule, View, can_differ, steps_of
 from rankandfile.source.program.modules import Function
 from rankandfile.source.program.scopes import own_nodes
@@ -45,8 +45,8 @@ ORDER = 10
 _FIX = "Let every rank of the job make every group, in the same order; use it on its members only."
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.event.op in SETS_UP_GROUPS and parting.reason.source in RANK
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.event.op in SETS_UP_GROUPS and divergence.reason.source in RANK
 
 
 def _find(view: View) -> Iterable[Found]:

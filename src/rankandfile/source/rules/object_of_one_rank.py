@@ -56,12 +56,12 @@ ORDER = 278
 def _find(view: View) -> Iterable[Found]:
     for call, function, owner in _dispatched(view):
         assert isinstance(call.func, ast.Attribute)
-        reached = view.reached(call, view.all_partings.group_of)
+        reached = view.reached(call, view.all_divergences.group_of)
         if reached is None:
             continue
         event, calls = reached
         reason = why_kind(view.program, function, call.func.value)
-        if reason.source not in RANK or of_reason(reason, view.all_partings.group_of(event)) != "warning":
+        if reason.source not in RANK or of_reason(reason, view.all_divergences.group_of(event)) != "warning":
             continue
         yield Found(
             severity="warning",

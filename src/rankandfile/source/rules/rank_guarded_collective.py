@@ -31,14 +31,14 @@ A collective of a group under a test that may be about who is a member is not re
 nothing is known. Branches that issue the same collectives are silent, and so is "main process first".
 """
 
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.lint.rule import RANK, Rule
 
 ORDER = 60
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.reason.source in RANK
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.reason.source in RANK
 
 
 RULE = Rule(

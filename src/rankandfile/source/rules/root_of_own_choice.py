@@ -57,7 +57,7 @@ _ITSELF = 2
 def _find(view: View) -> Iterable[Found]:
     for function, event, root in _rooted(view):
         reason = why(view.program, function, root)
-        severity = of_reason(reason, view.all_partings.group_of(event))
+        severity = of_reason(reason, view.all_divergences.group_of(event))
         if severity is None or (reason.source in RANK and _may_be_a_part(event, function, len(reason.chain))):
             continue
         if event.group is not None:

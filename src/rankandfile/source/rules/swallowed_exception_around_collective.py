@@ -39,14 +39,14 @@ for path in paths:
 Reported where something in the `try` is known to fail for one rank alone: reads, and what is given data of that rank.
 """
 
-from rankandfile.source.effects.parting import SWALLOWS, Parting
+from rankandfile.source.effects.divergence import SWALLOWS, PossibleDivergence
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 40
 
 
-def _claims(parting: Parting) -> bool:
-    return isinstance(parting.owner, SWALLOWS)
+def _claims(divergence: PossibleDivergence) -> bool:
+    return isinstance(divergence.owner, SWALLOWS)
 
 
 RULE = Rule(

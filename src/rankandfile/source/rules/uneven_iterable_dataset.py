@@ -35,16 +35,16 @@ with Join([model]):  # or: drop the rest, pad, or all_reduce "has another batch"
 
 import ast
 
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 80
 _OTHER = ("clock", "file_system", "set_order")
 
 
-def _claims(parting: Parting) -> bool:
-    loop = parting.leaving == "loop" and isinstance(parting.owner, (ast.For, ast.AsyncFor))
-    return loop and parting.reason.source not in _OTHER
+def _claims(divergence: PossibleDivergence) -> bool:
+    loop = divergence.leaving == "loop" and isinstance(divergence.owner, (ast.For, ast.AsyncFor))
+    return loop and divergence.reason.source not in _OTHER
 
 
 RULE = Rule(

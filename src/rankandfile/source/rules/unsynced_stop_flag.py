@@ -34,14 +34,14 @@ import torch.distributed as dist
 A flag of which it is not known how it is set is silent.
 """
 
-from rankandfile.source.effects.parting import Parting
+from rankandfile.source.effects.divergence import PossibleDivergence
 from rankandfile.source.lint.rule import Rule
 
 ORDER = 120
 
 
-def _claims(parting: Parting) -> bool:
-    return parting.leaving in ("break", "return", "loop", "exit")
+def _claims(divergence: PossibleDivergence) -> bool:
+    return divergence.leaving in ("break", "return", "loop", "exit")
 
 
 RULE = Rule(

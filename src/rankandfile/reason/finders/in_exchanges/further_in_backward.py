@@ -6,6 +6,7 @@ layers do not fit each other, and those of one layer fitted in its forward pass.
 
 from __future__ import annotations
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Alternative, Divergence
 from rankandfile.model.sentence import told
 from rankandfile.reason import lookup
@@ -110,8 +111,8 @@ def _two_layers(
     call: Pending,
     further: Further,
     rest: list[int],
-    row: lookup.Row | None,
-    theirs: lookup.Row | None,
+    row: Row | None,
+    theirs: Row | None,
 ) -> Divergence:
     return diverged(
         facts,

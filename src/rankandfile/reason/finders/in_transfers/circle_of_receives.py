@@ -5,6 +5,7 @@ common.
 
 from __future__ import annotations
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Location
 from rankandfile.model.heuristics import heuristic
 from rankandfile.reason import lookup
@@ -71,11 +72,11 @@ def circle_of_receives(facts: Facts, wait_end: WaitEnd) -> Finding | None:
     )
 
 
-def _receives(facts: Facts, wait_end: WaitEnd) -> dict[tuple[int, int], lookup.Row] | None:
+def _receives(facts: Facts, wait_end: WaitEnd) -> dict[tuple[int, int], Row] | None:
     """(rank, peer) -> its receive; None for a circle in which anybody waits in something else."""
     if wait_end.kind != "cycle":
         return None
-    found: dict[tuple[int, int], lookup.Row] = {}
+    found: dict[tuple[int, int], Row] = {}
     for call in (facts.waits.pending[index] for index in wait_end.pending):
         row = pending_row(facts, call)
         peers = call.lacking or call.unknown or call.busy

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Alternative
 from rankandfile.reason import lookup
 from rankandfile.reason.calls.contracts import elements
@@ -30,8 +31,8 @@ _OUT_OF_STEP = perhaps(
 
 class Unlike(NamedTuple):
     head: Transfer
-    own: lookup.Row
-    other: lookup.Row
+    own: Row
+    other: Row
     own_amount: Amount
     other_amount: Amount
 
@@ -61,7 +62,7 @@ def _compared(facts: Facts, head: Transfer) -> Unlike | None:
     return Unlike(head, own, other, amounts[0], amounts[1])
 
 
-def amount(facts: Facts, row: lookup.Row) -> Amount | None:
+def amount(facts: Facts, row: Row) -> Amount | None:
     shapes = facts.case.shapes.filter(pl.col("shape") == row["shape"])
     if not shapes.height:
         return None

@@ -8,7 +8,6 @@ are written in pieces, and a moving job differs by a few calls at any moment.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
 
 import polars as pl
 from msgspec import Struct, field
@@ -24,7 +23,6 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import counted, ranks_words, upper, verb
 
-Row = dict[str, Any]
 _FEWEST, _TIMES = 3, 3
 #: So many calls a host issues ahead of its device at times, and no more.
 _MANY_MORE = 16

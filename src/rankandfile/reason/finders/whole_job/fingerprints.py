@@ -7,10 +7,10 @@ writer. One rank against one other says what differs, and not who is out of line
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import polars as pl
 
+from rankandfile.model.column import Fields, Row
 from rankandfile.model.diagnosis import Location, Missing
 from rankandfile.model.events import event_id
 from rankandfile.reason.document import perhaps
@@ -25,7 +25,6 @@ from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
 from rankandfile.recorder_names import BEFORE, RING
 
-Row = dict[str, Any]
 _Print = tuple[int | None, str | None, str | None, str | None]
 """Number, operation, sizes, dtype."""
 
@@ -129,7 +128,7 @@ def _said(rows: list[Row]) -> tuple[dict[int, _Print], dict[int, str]]:
     return said, where
 
 
-def _sizes(fields: dict[str, Any], prefix: str) -> tuple[str | None, str | None]:
+def _sizes(fields: Fields, prefix: str) -> tuple[str | None, str | None]:
     sizes, dtype = fields.get(f"{prefix}sizes"), fields.get(f"{prefix}dtype")
     return None if sizes is None else str(sizes), None if dtype is None else str(dtype).strip("[] ")
 

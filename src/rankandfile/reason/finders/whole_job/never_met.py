@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import polars as pl
 
-from rankandfile.model.diagnosis import Missing
+from rankandfile.model.column import Row
+from rankandfile.model.diagnosis import Location, Missing
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder
@@ -18,8 +18,6 @@ from rankandfile.reason.ranks.from_logs.watchdog_reports import frames
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
-
-Row = dict[str, Any]
 
 #: What a rank says that has spoken with the store.
 _CAME = (
@@ -165,7 +163,7 @@ def _speakers(facts: Facts, logs: set[int]) -> set[int]:
     return said[True] - said[False]
 
 
-def _place(facts: Facts, logs: set[int]) -> Any:
+def _place(facts: Facts, logs: set[int]) -> Location | None:
     for row in _rows(facts, ("traceback",)):
         own = (place for place in frames(fields_of(row)) if not is_library(place))
         if row["log"] in logs and (found := location_of(next(own, None))) is not None:

@@ -15,7 +15,7 @@ from rankandfile.reason.facts import Facts
 from rankandfile.reason.finder import finder, teller
 from rankandfile.reason.ranks.did_instead import AskedRank, Story
 from rankandfile.reason.ranks.from_logs.accounts import fields_of
-from rankandfile.reason.ranks.from_logs.departures import elsewhere
+from rankandfile.reason.ranks.from_logs.logged_divergences import elsewhere
 from rankandfile.reason.ranks.from_logs.no_longer_alike import no_longer_alike
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.graph import WaitEnd

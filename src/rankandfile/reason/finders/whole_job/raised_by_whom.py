@@ -64,13 +64,12 @@ def _finding(facts: Facts, one: Unclaimed, rank: int, *, by_stack: bool) -> Find
         if by_stack and stand is not None
         else f"Its line names no rank; {name} alone did not come to say what all others said last"
     )
-    raised = one.words.partition(" raised ")[2] or one.words
     return Finding(
         cause="raised",
         confidence="supported",
-        sentence=f"{name[:1].upper()}{name[1:]} raised {raised}. {why}, and the others wait for it.",
+        sentence=f"{name[:1].upper()}{name[1:]} raised {one.raised}. {why}, and the others wait for it.",
         culprits=(rank,),
-        doing={rank: f"raised {raised}"},
+        doing={rank: f"raised {one.raised}"},
         victims=tuple(sorted(set(range(world_of(facts))) - {rank})),
         location=one.place,
         evidence=(one.evidence, *(stand.evidence[:1] if stand is not None else ())),

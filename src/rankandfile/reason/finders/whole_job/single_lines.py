@@ -6,10 +6,11 @@ Or none any more: a warning of a wait behind which the same log shows work.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
+from rankandfile.model.column import Fields, Row
 from rankandfile.model.diagnosis import Location, Missing
 from rankandfile.model.events import event_id
 from rankandfile.model.ranks import format_ranks
@@ -29,7 +30,6 @@ from rankandfile.reason.verdict.line_meanings import MEANINGS, Meaning, say
 from rankandfile.reason.waits.graph import WaitEnd
 from rankandfile.reason.words import ranks_words, upper
 
-Row = dict[str, Any]
 _MOST = 4
 _RAISED = ("traceback", "oom", "loader_raised")
 _LONGEST = 240
@@ -82,6 +82,8 @@ class Unclaimed(NamedTuple):
     """Of an exception: it went up to where the program begins."""
     original: bool = False
     """It is the one that a worker raised, printed below that of its process."""
+    raised: str = ""
+    """The exception as it was printed; empty where it was none."""
 
 
 def unclaimed(facts: Facts) -> list[Unclaimed]:
@@ -103,6 +105,7 @@ def unclaimed(facts: Facts) -> list[Unclaimed]:
                 log=row["log"],
                 uncaught=_went_up(row),
                 original=bool(fields_of(row).get("original")),
+                raised=say("{raised}", _values(row)) if meaning.cause == "raised" else "",
             )
             for row in rows
             if meaning.cause != "exited" or row["signal"] in _BY_SYSTEM
@@ -222,10 +225,10 @@ def _accused(meaning: Meaning, row: Row) -> list[int]:
     return [row["rank"]] if meaning.where == "writer" and row["rank"] is not None else []
 
 
-def _values(row: Row) -> dict[str, Any]:
+def _values(row: Row) -> Row:
     """The line's columns and fields, and some words made of them."""
     fields = fields_of(row)
-    values: dict[str, Any] = {name: value for name, value in row.items() if name != "fields"} | fields
+    values: Row = {name: value for name, value in row.items() if name != "fields"} | fields
     values["text"] = " ".join(str(row["text"] or "")[:_LONGEST].split())
     values["of_host"] = f" of {row['host']}" if row["host"] else ""
     values["who"] = _who(row, fields)
@@ -254,7 +257,7 @@ def _values(row: Row) -> dict[str, Any]:
     return values
 
 
-def _who(row: Row, fields: dict[str, Any]) -> str:
+def _who(row: Row, fields: Fields) -> str:
     if row["rank"] is not None:
         return ranks_words([row["rank"]])
     if fields.get("worker") is not None:
@@ -271,7 +274,7 @@ def _who(row: Row, fields: dict[str, Any]) -> str:
     return f"process {row['pid']}{where}" if row["pid"] is not None else f"a process{where}"
 
 
-def _processes(row: Row, fields: dict[str, Any]) -> str:
+def _processes(row: Row, fields: Fields) -> str:
     listed = [one for one in fields.get("processes") or () if isinstance(one, dict)]
     words = [
         f"process {one.get('pid')} on {one.get('host')}" + (f" (GPU {one['gpu']})" if one.get("gpu") else "")
@@ -282,7 +285,7 @@ def _processes(row: Row, fields: dict[str, Any]) -> str:
     return ", ".join(words[:_MOST]) or "a process"
 
 
-def _ended(row: Row, fields: dict[str, Any]) -> str:
+def _ended(row: Row, fields: Fields) -> str:
     if row["signal"]:
         return f"was ended by {row['signal']}"
     if row["exit_code"] is not None:

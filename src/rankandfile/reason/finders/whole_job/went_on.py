@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.log_shapes import WARNINGS
 from rankandfile.reason.facts import Facts
@@ -84,7 +83,7 @@ def went_on(facts: Facts, _: WaitEnd) -> Finding | None:
     )
 
 
-def _started_anew(failed: dict[str, Any], last: dict[str, Any]) -> Finding:
+def _started_anew(failed: Row, last: Row) -> Finding:
     return Finding(
         hang=False,
         cause="no_hang",

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, field
 
+from rankandfile.model.column import Fields, Row
 from rankandfile.model.work import Work
 from rankandfile.reason.ranks.activity import CodePlace
 
@@ -35,6 +36,8 @@ class End(Struct, frozen=True):
     """The same, one by one."""
     how: str = ""
     """As the list of exits has it: a signal's name, `exit code N`, or `out of memory`; empty where it has none."""
+    unexplained: bool = False
+    """Killed by SIGKILL, and nothing that tells of its end says what for."""
 
     @property
     def aborted(self) -> bool:
@@ -56,6 +59,8 @@ class Error(Struct, frozen=True):
     """The thread that raised it, where it was not the main one."""
     place: CodePlace | None = None
     """The innermost frame of the program."""
+    line: str = ""
+    """What the line says, where the words tell besides why it is taken for this rank's; else empty."""
 
 
 class Report(Struct, frozen=True):
@@ -159,7 +164,7 @@ class Accounts(Struct, frozen=True, dict=True):
         return end is not None and end.kind in ("running", "echo")
 
 
-def fields_of(row: dict[str, Any]) -> dict[str, Any]:
+def fields_of(row: Row) -> Fields:
     try:
         decoded = msgspec.json.decode(row["fields"] or "{}")
     except msgspec.DecodeError:

@@ -7,22 +7,20 @@ alone: it explains that something there failed, and accuses no rank.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import polars as pl
 
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.reason.words import shortened
 
 from .accounts import Error, fields_of
 
-Row = dict[str, Any]
-
 #: Why a fault is taken for that of a rank's device, where the driver names neither.
-WHOSE = " (of which rank, the line does not tell: "
-BY_ITS_WATCHDOG = f"{WHOSE}its watchdog is the only one that stood still)"
+_WHOSE = " (of which rank, the line does not tell: "
+BY_ITS_WATCHDOG = f"{_WHOSE}its watchdog is the only one that stood still)"
 #: Likewise, by torch's own account of who began and did not finish.
-BY_THE_REPORT = f"{WHOSE}torch's desync report names this one alone as not finished)"
+BY_THE_REPORT = f"{_WHOSE}torch's desync report names this one alone as not finished)"
 _DEFAULT = ("default_pg", "0")
 _LONGEST = 160
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import polars as pl
 
-from .accounts import ABORTED, OWN, End, EndKind
+from rankandfile.model.column import Row
 
-Row = dict[str, Any]
+from .accounts import ABORTED, OWN, End, EndKind
 
 _SURER: dict[EndKind, int] = {"killed": 0, "exited": 1, "finished": 2, "echo": 3, "running": 4, "gone": 5}
 #: How the error of an end begins that a cluster brought about, by preempting or draining a node.
@@ -49,15 +48,28 @@ def _end(rows: list[tuple[EndKind, Row]]) -> End:
         for other, row in rows
         if other not in (kind, "gone") and not (other == "echo" and row["signal"] is None)
     ]
-    words = next((w for row in same if "memory" in (w := _words(kind, row))), _words(kind, same[0]))
+    of_memory = next((row for row in same if _of_memory(kind, row)), None)
+    told = of_memory or same[0]
     return End(
         kind,
-        words,
+        _words(kind, told),
         tuple(dict.fromkeys(row["evidence"] for row in same[:3])),
         tuple(f"{row['evidence']} says {_words(_kind(row), row)}" for row in against[:2]),
         tuple(End(_kind(row), _words(_kind(row), row), (row["evidence"],)) for row in against[:2]),
         _how(same[0]) if kind in ("killed", "exited", "finished") else "",
+        unexplained=kind == "killed" and told["signal"] == "SIGKILL" and not (of_memory or _taken(told)),
     )
+
+
+def _of_memory(kind: EndKind, row: Row) -> bool:
+    error = str(row["error"] or "")
+    if kind == "killed" and not _taken(row):
+        return error == "out of memory"
+    return "memory" in error and (kind == "killed" or (kind == "gone" and row["state"] == LOST))
+
+
+def _taken(row: Row) -> bool:
+    return str(row["error"] or "").startswith(_TAKEN)
 
 
 def _how(row: Row) -> str:
@@ -68,7 +80,7 @@ def _how(row: Row) -> str:
 
 def _words(kind: EndKind, row: Row) -> str:
     if kind == "killed":
-        if str(row["error"] or "").startswith(_TAKEN):
+        if _taken(row):
             return str(row["error"])
         how = f"killed by {row['signal']}" if row["signal"] else "killed"
         return f"{how}, out of memory" if row["error"] == "out of memory" else how

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import polars as pl
 
 from rankandfile.model.case import Case
+from rankandfile.model.column import Row
 from rankandfile.model.snapshots import stack_id
 from rankandfile.reason.ranks.activity import CodePlace
 
@@ -32,7 +32,7 @@ def in_flight(case: Case) -> dict[int, Error]:
     return found
 
 
-def _frames(case: Case, stack: int | None) -> list[dict[str, Any]]:
+def _frames(case: Case, stack: int | None) -> list[Row]:
     rows = case.stacks.filter(pl.col("stack") == stack)["frames"].to_list() if stack is not None else []
     numbers = rows[0] if rows else []
     known = case.frames.filter(pl.col("frame").is_in(numbers))

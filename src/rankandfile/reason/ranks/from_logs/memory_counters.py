@@ -18,7 +18,7 @@ def out_of_memory(ends: dict[int, End], counters: pl.DataFrame, hosts: dict[int,
 
     A group may have lost only a data worker: of a rank that nobody saw killed, a counter says nothing.
     """
-    killed = [rank for rank, end in ends.items() if end.kind == "killed" and end.words.endswith("SIGKILL")]
+    killed = [rank for rank, end in ends.items() if end.unexplained]
     if not killed or not counters.height:
         return ends
     there = Counter(hosts.get(rank) for rank in killed)

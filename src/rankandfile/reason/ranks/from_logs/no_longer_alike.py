@@ -6,10 +6,9 @@ they had agreed on, these few no longer do. Of several that may have named anoth
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Divergence
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
@@ -21,7 +20,7 @@ from rankandfile.reason.words import counted, ranks_words, upper
 from .accounts import fields_of
 
 
-def no_longer_alike(row: dict[str, Any]) -> str:
+def no_longer_alike(row: Row) -> str:
     """`wrote "best member is 3", where 3 others wrote "best member is 1"; in the 2 such lines before, ...`."""
     fields = fields_of(row)
     text, others, other = row["text"], fields["others"], fields["other"]
@@ -63,7 +62,7 @@ def _without_values(divergence: Divergence | None) -> Divergence | None:
     return replace(divergence, cohorts=sides)
 
 
-_NOBODY: dict[int, dict[str, Any]] = {}
+_NOBODY: dict[int, Row] = {}
 
 
 @heuristic(
@@ -71,7 +70,7 @@ _NOBODY: dict[int, dict[str, Any]] = {}
     "who writes another number than most, where all wrote the same before, is who names another root",
     otherwise=_NOBODY,
 )
-def _odd(facts: Facts, call: Pending) -> dict[int, dict[str, Any]]:
+def _odd(facts: Facts, call: Pending) -> dict[int, Row]:
     """The few members whose logs say so: rank -> the line."""
     members = facts.membership.members[call.group]
     rows = [row for row in facts.case.compared_lines if row["kind"] == "value_differs_now"]
@@ -83,7 +82,7 @@ def _odd(facts: Facts, call: Pending) -> dict[int, dict[str, Any]]:
 _NO_DIGITS = str.maketrans("", "", "0123456789.")
 
 
-def _names_members(row: dict[str, Any], members: list[int]) -> bool:
+def _names_members(row: Row, members: list[int]) -> bool:
     """What differs can be whom they take for the root."""
     fields = fields_of(row)
     return {int(fields["value"]), int(fields["usual"])} <= {*members}

@@ -6,19 +6,16 @@ processes and an exit list does too.
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 from msgspec import Struct
 
 from rankandfile.model.case import Case
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.reason.words import ranks_words
 
 from .accounts import Accounts, fields_of
 from .devices_and_processes import ranks_of_processes
-
-Row = dict[str, Any]
 
 
 class Launches(Struct, frozen=True):

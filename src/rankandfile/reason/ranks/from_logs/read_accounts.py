@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 from msgspec.structs import replace
 
 from rankandfile.model.case import Case
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.work import WORK
 from rankandfile.reason.ranks.activity import is_library
@@ -36,8 +35,6 @@ from .suspended import suspended
 from .unreachable import lost_between, unreachable
 from .watchdog_reports import frames, gave_up_rows, read_reports
 from .watches import watched
-
-Row = dict[str, Any]
 
 _RAISES = ("traceback", "loader_raised", "oom")
 _OF_OTHERS = "^(K|R|P3|P4|P6|P7|J2)"
@@ -171,14 +168,19 @@ def _device(
         if rank is None:
             continue
         fields = fields_of(row)
-        xid = Error(
-            f"Xid {fields.get('code')}: {fields.get('error')}{told_by}", (event_id(row["log"], row["line"]),)
-        )
-        known = out.get(rank)
-        out[rank] = (
-            xid if known is None else Error(f"{known.words}; {xid.words}", (*known.evidence, *xid.evidence))
-        )
+        line = f"Xid {fields.get('code')}: {fields.get('error')}"
+        evidence = (event_id(row["log"], row["line"]),)
+        xid = Error(f"{line}{told_by}", evidence, line=line if told_by else "")
+        out[rank] = _both(out[rank], xid) if rank in out else xid
     return out
+
+
+def _both(known: Error, more: Error) -> Error:
+    return Error(
+        f"{known.words}; {more.words}",
+        (*known.evidence, *more.evidence),
+        line=known.line or (f"{known.words}; {more.line}" if more.line else ""),
+    )
 
 
 def _of_the_one_that_aborted(events: pl.DataFrame, exits: pl.DataFrame) -> dict[int, Error]:

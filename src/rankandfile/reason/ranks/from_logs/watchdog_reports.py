@@ -8,18 +8,16 @@ the members that its lines tell.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 from msgspec.structs import replace
 
 from rankandfile.model.claims import UNNAMED
+from rankandfile.model.column import Fields, Row
 from rankandfile.model.events import event_id
 from rankandfile.reason.ranks.activity import CodePlace, is_library
 
 from .accounts import Report, fields_of
-
-Row = dict[str, Any]
 
 TIMEOUT, PROGRESS, SIGNAL, ISSUED = "watchdog_timeout", "watchdog_progress", "dump_signal", "failed_stack"
 BLOCKING = "blocking_wait_timeout"
@@ -109,7 +107,7 @@ def report_of(row: Row, seq: int | None) -> Report:
     )  # fmt: skip
 
 
-def frames(fields: dict[str, Any]) -> list[CodePlace]:
+def frames(fields: Fields) -> list[CodePlace]:
     found = fields.get("frames")
     out: list[CodePlace] = []
     for frame in found if isinstance(found, list) else []:

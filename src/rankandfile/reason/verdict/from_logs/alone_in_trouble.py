@@ -7,10 +7,10 @@ of them left the way that both had gone until then.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from msgspec.structs import replace
 
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.ranks import parse_ranks
@@ -24,7 +24,7 @@ _MET = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b|\bdue to (?:an )?exception\b
 _OF_OTHERS = re.compile(
     r"(?i)gloo|nccl|c10d|distbackend|connection|peer|socket|broken pipe|time(?:d)? ?out|sigterm|terminate called"
 )
-_NOBODY: dict[int, dict[str, Any]] = {}
+_NOBODY: dict[int, Row] = {}
 
 
 def with_who_met_trouble(facts: Facts, finding: Finding) -> Finding:
@@ -58,9 +58,9 @@ def with_who_met_trouble(facts: Facts, finding: Finding) -> Finding:
     "of two sides of one size, who alone logged an exception and went on is the one that left the way",
     otherwise=_NOBODY,
 )
-def _met(facts: Facts) -> dict[int, dict[str, Any]]:
+def _met(facts: Facts) -> dict[int, Row]:
     """Rank -> its first such line among the last that it wrote."""
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, Row] = {}
     for row in facts.case.own_last_lines:
         if _MET.search(row["text"]) and not _OF_OTHERS.search(row["text"]):
             found.setdefault(int(row["rank"]), row)

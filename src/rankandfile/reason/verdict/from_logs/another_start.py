@@ -6,10 +6,9 @@ call shows it; and where the calls tell that ranks are out of step, and not whic
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
 
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.log_words import TOOK_UP
@@ -20,7 +19,7 @@ from rankandfile.reason.ranks.from_logs.accounts import fields_of
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import counted, ranks_words, upper, verb
 
-_NOBODY: dict[int, dict[str, Any]] = {}
+_NOBODY: dict[int, Row] = {}
 
 
 def with_another_start(facts: Facts, finding: Finding) -> Finding:
@@ -68,10 +67,10 @@ def _naming(finding: Finding, named: tuple[int, ...], wrote: str) -> Finding:
     "who alone says that it goes on from another step than all others is the one that is out of step",
     otherwise=_NOBODY,
 )
-def _odd(facts: Facts) -> dict[int, dict[str, Any]]:
+def _odd(facts: Facts) -> dict[int, Row]:
     """Rank -> its line; nobody where several lines name different ranks."""
     rows = [row for row in facts.case.compared_lines if row["kind"] == "value_differs"]
-    by_line: dict[str, dict[int, dict[str, Any]]] = {}
+    by_line: dict[str, dict[int, Row]] = {}
     for row in rows:
         if TOOK_UP.search(row["text"]):
             by_line.setdefault(str(row["text"]).translate(_NO_DIGITS), {})[int(row["rank"])] = row

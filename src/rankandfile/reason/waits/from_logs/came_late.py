@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 from msgspec.structs import replace
 
 from rankandfile.model.causes import CAUSES
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Missing
 from rankandfile.model.events import event_id
 from rankandfile.reason.document import perhaps
@@ -56,7 +55,7 @@ def _of_the_host(cause: str) -> bool:
     return cause == "undetermined" or CAUSES[cause].family == "host"
 
 
-def _late(facts: Facts, found: Finding, row: dict[str, Any], *, named: bool) -> Finding:
+def _late(facts: Facts, found: Finding, row: Row, *, named: bool) -> Finding:
     (rank,) = found.culprits
     line, done = shortened(row["text"], _LONGEST), bool(fields_of(row).get("done"))
     limits = [r.timeout_ms for r in facts.accounts.reports if r.rank in found.victims and r.timeout_ms]

@@ -14,11 +14,11 @@ from rankandfile.reason.claims.in_words import waiting
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.ranks.did_instead import location_of
-from rankandfile.reason.ranks.from_logs.departures import departures
+from rankandfile.reason.ranks.from_logs.logged_divergences import logged_divergences
 from rankandfile.reason.ranks.host import Stand
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.from_stacks.in_words import ranks_of
-from rankandfile.reason.waits.from_stacks.places import left_at, parting
+from rankandfile.reason.waits.from_stacks.places import left_at, stack_divergence
 from rankandfile.reason.waits.from_stacks.where_all_stand import WhereAllStand
 from rankandfile.reason.waits.graph import Pending, WaitEnd
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -59,8 +59,10 @@ def _function_of(stand: Stand) -> tuple[str, str | None]:
 
 def _where_they_part(facts: Facts, there: tuple[int, ...]) -> Location | None:
     """The line of the program from which the way of those that wait elsewhere is another one."""
-    parted = parting(WhereAllStand(facts).cohorts)
-    place = left_at(parted) if parted is not None and set(ranks_of(parted.odd)) == {*there} else None
+    divergence = stack_divergence(WhereAllStand(facts).cohorts)
+    place = (
+        left_at(divergence) if divergence is not None and set(ranks_of(divergence.odd)) == {*there} else None
+    )
     return None if place is None else Location(file=place.file, line=place.line, function=place.function)
 
 
@@ -93,7 +95,7 @@ def in_smaller_groups(facts: Facts, logged: LoggedWaits, wait_end: WaitEnd, call
     here, there = call.waiting, wait_end.ranks
     phrases = {facts.hosts[rank].phrase for rank in there}
     where = phrases.pop() if len(phrases) == 1 else "in other calls"
-    said = {rank: one for rank, one in departures(facts).items() if rank in here}
+    said = {rank: one for rank, one in logged_divergences(facts).items() if rank in here}
     doing = {rank: f'wrote, alone: "{one.words}", and went on' for rank, one in said.items()}
     who = "; ".join(f"{ranks_words([rank])} {words}" for rank, words in doing.items())
     source = "the source (--src), or " if facts.code.makes_groups is None else ""

@@ -89,7 +89,7 @@ def _in_group(facts: Facts, logged: LoggedWaits, number: int) -> Finding | None:
         whole = replace(calls[0], waiting=tuple(sorted(members)), lacking=(), unknown=(), busy=())
         return disagreement(logged, replace(ends[0], ranks=()), whole, parts) if ends else None
     if len(turns) == 1 or (len(turns) == _TWO and turns[1] == turns[0] + 1):
-        odd = (_odd(turns[0], *sides_of) if len(turns) == _TWO else None) or _apart(turns, sides_of)
+        odd = (_odd(turns[0], *sides_of) if len(turns) == _TWO else None) or _odd_by_turns(turns, sides_of)
         if odd is not None:
             return _finding(logged, number, list(zip(turns, sides_of, strict=True)), odd)
     return None
@@ -126,7 +126,7 @@ def _odd(at: int, here: list[Request], past: list[Request]) -> _Odd | None:
     return None
 
 
-def _apart(turns: list[int], sides_of: list[list[Request]]) -> _Odd | None:
+def _odd_by_turns(turns: list[int], sides_of: list[list[Request]]) -> _Odd | None:
     """Three or more are at one line, in calls of one size, and one alone is at another line: whatever it has made in
     place of theirs, or how many, may have let some of them pass."""
     claims = [claim for side in sides_of for claim in side]

@@ -14,7 +14,7 @@ from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.waits.components import components
 from rankandfile.reason.words import upper
 
-from .in_words import doing_words, waiting_words
+from .in_words import Doing, Transfer, doing_words, in_words, waiting_words
 from .make_finding import make_finding
 from .where_all_stand import WhereAllStand
 
@@ -43,10 +43,10 @@ def all_receive(of: WhereAllStand) -> Finding | None:
     sure = (
         len(lines) == 1 and not of.unseen and (for_ever or (bool(of.stays) and set(named) == set(of.stands)))
     )
-    doing = {rank: f"{RECEIVES_FROM} {awaited[rank]} before it sends" for rank in named}
+    doing = {rank: Transfer(sends=False, peer=awaited[rank]) for rank in named}
     if sure and {*named} | {*(sent := _sent_in_circles(of))} == {*of.stands}:
         # Who sends in a circle of its own waits for none of those that receive: it is in the same plight.
-        doing |= {rank: f"{SENDS_TO} {to} before it receives" for rank, to in sent.items()}
+        doing |= {rank: Transfer(sends=True, peer=to) for rank, to in sent.items()}
         doing = dict(sorted(doing.items()))
     either = ("order_inversion", "Both may receive before they send.")
     left_out = ("skipped_collective", "A send may have been left out before.")
@@ -134,7 +134,7 @@ def in_turn(stands: Mapping[int, Stand]) -> dict[int, str]:
 
 def _in_a_circle(
     of: WhereAllStand,
-    doing: dict[int, str],
+    doing: Mapping[int, Doing],
     cause: str,
     *,
     sure: bool,
@@ -151,7 +151,7 @@ def _in_a_circle(
         confidence="supported" if sure else "hypothesis",
         what=f"{doing_words(doing)}{only}: {upper(waiting_words(of, named, ''))}",
         culprits=named,
-        doing=doing,
+        doing={rank: in_words(what) for rank, what in doing.items()},
         evidence=[i for rank in named for i in of.stands[rank].evidence],
         place=place,
         lasts=lasts,

@@ -20,18 +20,12 @@ from .few_and_most import most_are_in_one_call
 from .in_words import places_words, ranks_of
 from .kinds import kind_of, known, rooted
 from .make_finding import make_finding
-from .places import Cohort, Parting, left_at, parting
+from .one_root import are_past_it, is_its_root, lacks_all, may_be_past, owes_all
+from .places import Cohort, StackDivergence, left_at, stack_divergence
 from .where_all_stand import WhereAllStand
 
 _RANKS = "they wait for each other"
 _DEVICES = "a device that does not end its work, or waits in a call that the others' devices are not in, holds them all"
-#: What DDP sends of its buffers and parameters comes from the first rank.
-_FROM_THE_FIRST = (
-    "_distributed_broadcast_coalesced",
-    "_default_broadcast_coalesced",
-    "_sync_module_buffers",
-    "_sync_buffers",
-)
 _NOT_ARRIVED = perhaps(
     "network_stalled",
     "What one gives to all may have left it, and not arrived.",
@@ -50,50 +44,52 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
     spinning = of.perhaps_spinning
     if of.elsewhere.keys() - spinning or len(of.stands) < 2:
         return None
-    parted = parting(of.cohorts)
-    if parted is None or not parted.usual or _in_a_smaller_group(of, parted):
+    divergence = stack_divergence(of.cohorts)
+    if divergence is None or not divergence.usual or _in_a_smaller_group(of, divergence):
         return None
-    owes = _owes_all(of, parted)
+    owes = owes_all(of, divergence)
     # Who owes all others what they wait for may have gone on from there: their calls are not of one number.
     gone_on = owes and of.at_several_numbers
-    if _are_past_it(of, parted) and not owes:
+    if are_past_it(of, divergence) and not owes:
         return None
-    odd = ranks_of(parted.odd)
-    if spinning and (spinning & set(odd) or not _unlike(parted)):
+    odd = ranks_of(divergence.odd)
+    if spinning and (spinning & set(odd) or not _unlike(divergence)):
         return None
     # To make a group takes every rank of the job, whatever groups there are.
-    makes_group = _cause(parted) == "group_mismatch" and len(parted.usual) == 1
+    makes_group = _cause(divergence) == "group_mismatch" and len(divergence.usual) == 1
     # So do the calls by which a whole job keeps in step: no model is cut along them.
-    keeps_in_step = all(_KEEPS_IN_STEP.search(c.stand.op) for c in parted.odd) and len(parted.usual) == 1
+    keeps_in_step = (
+        all(_KEEPS_IN_STEP.search(c.stand.op) for c in divergence.odd) and len(divergence.usual) == 1
+    )
     alike = of.one_group or (
-        (makes_group or keeps_in_step or _takes_everyone(of, parted)) and not of.transfers
+        (makes_group or keeps_in_step or _takes_everyone(of, divergence)) and not of.transfers
     )
     # Whom all others lack is out of line in whatever kind of call it stands.
-    lasts = lacks_only(of.facts, odd, ranks_of(parted.usual))
-    clear = (_unlike(parted) and not _may_be_past(of, parted)) or owes or bool(lasts)
+    lasts = lacks_only(of.facts, odd, ranks_of(divergence.usual))
+    clear = (_unlike(divergence) and not may_be_past(of, divergence)) or owes or bool(lasts)
     # Most may make a group too many, or one that some of them count as another: they wait among themselves.
-    make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in parted.usual)
-    most = most_are_in_one_call(of, parted) or (of.no_smaller_group_told and owes)
-    proved = (alike and clear and not make_one) or _are_left_over(of, parted) or most
+    make_one = any(c.stand.activity == "init" and "group" in c.stand.op for c in divergence.usual)
+    most = most_are_in_one_call(of, divergence) or (of.no_smaller_group_told and owes)
+    proved = (alike and clear and not make_one) or _are_left_over(of, divergence) or most
     sure = bool(lasts or of.stays) and not of.unseen and proved
     receives = any(
-        rooted(c.stand) and not (_is_its_root(of, c) or _lacks_all(of, c, parted)) for c in parted.odd
+        rooted(c.stand) and not (is_its_root(of, c) or lacks_all(of, c, divergence)) for c in divergence.odd
     )
-    if (_by_role(of, parted) or receives) and not sure:
+    if (_by_role(of, divergence) or receives) and not sure:
         # By its role a rank stands elsewhere, or it waits for one that went on with the others.
         return None
-    devices = all(cohort.stand.activity == "cuda_sync" for cohort in (*parted.usual, *parted.odd))
-    left = left_at(parted)
-    doing = {r: _elsewhere(cohort.stand.phrase, left) for cohort in parted.odd for r in cohort.ranks}
+    devices = all(cohort.stand.activity == "cuda_sync" for cohort in (*divergence.usual, *divergence.odd))
+    left = left_at(divergence)
+    doing = {r: _elsewhere(cohort.stand.phrase, left) for cohort in divergence.odd for r in cohort.ranks}
     # Who waits for a message of the next round has been past the call of this one.
-    left_out = sure and _further_on(parted.usual[0], parted.odd)
-    at_a_line = parted.usual[0] if left_out else parted.odd[0]
+    left_out = sure and _further_on(divergence.usual[0], divergence.odd)
+    at_a_line = divergence.usual[0] if left_out else divergence.odd[0]
     return make_finding(
         of,
-        cause="gpu_stuck" if devices else "skipped_collective" if left_out else _cause(parted),
+        cause="gpu_stuck" if devices else "skipped_collective" if left_out else _cause(divergence),
         confidence="supported" if sure else "hypothesis",
         what=(
-            f"{upper(places_words(parted.odd))}, while {places_words(parted.usual)}: "
+            f"{upper(places_words(divergence.odd))}, while {places_words(divergence.usual)}: "
             f"{_DEVICES if devices else _RANKS}, and {ranks_words(odd)} {verb(odd, 'is', 'are')} the odd "
             f"{verb(odd, 'one', 'ones')} out"
         ),
@@ -102,9 +98,9 @@ def went_another_way(of: WhereAllStand) -> Finding | None:
         also=_perhaps_at_work(sorted(spinning)),
         culprits=odd,
         doing=doing,
-        evidence=[i for cohort in (*parted.odd, *parted.usual) for i in cohort.stand.evidence[:1]],
-        place=at_a_line.stand.location if len(parted.odd) == 1 else None,
-        divergence=None if gone_on else divergence_of(of, (*parted.usual, *parted.odd)),
+        evidence=[i for cohort in (*divergence.odd, *divergence.usual) for i in cohort.stand.evidence[:1]],
+        place=at_a_line.stand.location if len(divergence.odd) == 1 else None,
+        divergence=None if gone_on else divergence_of(of, (*divergence.usual, *divergence.odd)),
         alternatives=(
             perhaps(
                 "different_collective" if left_out else "skipped_collective",
@@ -124,26 +120,26 @@ def _elsewhere(phrase: str, left: CodePlace | None) -> str:
     return f"{phrase}, on another path than the others{since}"
 
 
-def _takes_everyone(of: WhereAllStand, parted: Parting) -> bool:
+def _takes_everyone(of: WhereAllStand, divergence: StackDivergence) -> bool:
     """The odd ones wait in a call of all ranks, of which the others that stand together are in none.
 
     By their watchdogs; a barrier that no watchdog speaks of, where all that do speak of the group of all ranks.
     """
-    if len(parted.usual) != 1 or not known(parted.usual[0].stand):
+    if len(divergence.usual) != 1 or not known(divergence.usual[0].stand):
         return False
     reports = of.facts.accounts.of_rank
     waits = {r: [one for one in reports.get(r, ()) if one.seq is not None] for r in of.stands}
     default = {
         r for r, those in waits.items() if those and all(DEFAULT in (one.group, one.desc) for one in those)
     }
-    odd = set(ranks_of(parted.odd))
+    odd = set(ranks_of(divergence.odd))
     if odd <= default:
         return True
-    barriers = all(kind_of(cohort.stand) == "barrier" for cohort in parted.odd)
-    return barriers and not any(waits[rank] for rank in odd) and set(ranks_of(parted.usual)) <= default
+    barriers = all(kind_of(cohort.stand) == "barrier" for cohort in divergence.odd)
+    return barriers and not any(waits[rank] for rank in odd) and set(ranks_of(divergence.usual)) <= default
 
 
-def _in_a_smaller_group(of: WhereAllStand, parted: Parting) -> bool:
+def _in_a_smaller_group(of: WhereAllStand, divergence: StackDivergence) -> bool:
     """Whether the odd ones wait in a call of fewer ranks than the others, who wait in one of all: by their watchdogs,
     which answer that nothing of the group of all is open there. They wait for one of the others then."""
     reports = of.facts.accounts.of_rank
@@ -152,23 +148,12 @@ def _in_a_smaller_group(of: WhereAllStand, parted: Parting) -> bool:
         theirs = [one for one in reports.get(rank, ()) if DEFAULT in (one.group, one.desc)]
         return bool(theirs) and any(one.seq is not None for one in theirs) is open_
 
-    odd = [cohort for cohort in parted.odd if cohort.stand.activity == "collective"]
-    return len(odd) == len(parted.odd) and all(
+    odd = [cohort for cohort in divergence.odd if cohort.stand.activity == "collective"]
+    return len(odd) == len(divergence.odd) and all(
         of_all(rank, open_)
-        for those, open_ in ((parted.odd, False), (parted.usual, True))
+        for those, open_ in ((divergence.odd, False), (divergence.usual, True))
         for rank in ranks_of(those)
     )
-
-
-def _are_past_it(of: WhereAllStand, parted: Parting) -> bool:
-    """By their watchdogs' numbers the odd ones have been in the call of one root in which all others wait, as the root
-    itself may: those do not wait for them."""
-    if not all(rooted(cohort.stand) for cohort in parted.usual):
-        return False
-    odd, others = ranks_of(parted.odd), ranks_of(parted.usual)
-    if not of.numbers.keys() >= {*odd, *others}:
-        return False
-    return min(of.numbers[rank] for rank in odd) > max(of.numbers[rank] for rank in others)
 
 
 def _perhaps_at_work(spinning: list[int]) -> str:
@@ -178,24 +163,14 @@ def _perhaps_at_work(spinning: list[int]) -> str:
     return f" This is so if the job hung: {words}, one look does not tell."
 
 
-def _may_be_past(of: WhereAllStand, parted: Parting) -> bool:
-    """Whether the odd ones may be done with a call of one root that the others still wait in. Not if its root is among
-    these: nobody lacks what it gives, and it waits for those that have not come."""
-    if not all(rooted(cohort.stand) for cohort in parted.usual):
-        return False
-    waiting = set(ranks_of(parted.usual))
-    roots = {root[1] for rank in waiting if (root := of.stands[rank].asked.root) is not None}
-    return not (roots and roots <= waiting)
-
-
-def _are_left_over(of: WhereAllStand, parted: Parting) -> bool:
+def _are_left_over(of: WhereAllStand, divergence: StackDivergence) -> bool:
     """All others wait in calls of smaller groups, by their watchdogs, and each odd one for a message of one of those:
     each call lacks a member, and no other rank of the job is left to be it.
 
     Not where the message may only not have been sent: then whoever comes behind the odd one would lack it, too.
     """
-    waiting = parted.usual[0]
-    if len(parted.usual) != 1 or not known(waiting.stand) or rooted(waiting.stand):
+    waiting = divergence.usual[0]
+    if len(divergence.usual) != 1 or not known(waiting.stand) or rooted(waiting.stand):
         return False
     reports = of.facts.accounts.of_rank
     calls = {
@@ -205,7 +180,7 @@ def _are_left_over(of: WhereAllStand, parted: Parting) -> bool:
         return False
     group_of = {rank: next(iter(those)) for rank, those in calls.items()}
     members = Counter(group_of.values())
-    odd = ranks_of(parted.odd)
+    odd = ranks_of(divergence.odd)
     passes = [r for r in odd if is_passed(of.stands[r], waiting.ranks)]
     awaited = [group_of.get(peer) for r in passes if (peer := of.stands[r].asked.awaited) is not None]
     return (
@@ -239,61 +214,31 @@ def is_passed(stand: Stand, waiting: Collection[int]) -> bool:
     return peer is not None and peer in waiting and 2 * stand.rank - peer in waiting
 
 
-def _owes_all(of: WhereAllStand, parted: Parting) -> bool:
-    """All others wait together for what the odd one alone is to give: had it given that, they would not."""
-    if (
-        len(parted.usual) != 1
-        or len(parted.odd) != 1
-        or kind_of(parted.usual[0].stand) not in ("broadcast", "scatter")
-    ):
-        return False
-    waiting, roots = parted.usual[0], _roots(of, parted.usual[0])
-    return len(waiting.ranks) > 1 and roots == set(parted.odd[0].ranks)
-
-
-def _roots(of: WhereAllStand, cohort: Cohort) -> set[int]:
-    roots = {root[1] for rank in cohort.ranks if (root := of.stands[rank].asked.root) is not None}
-    return {0} if not roots and cohort.stand.op in _FROM_THE_FIRST else roots
-
-
-def _is_its_root(of: WhereAllStand, cohort: Cohort) -> bool:
-    """It waits for those that have not come: nobody who is past the call could have been there without it."""
-    roots = _roots(of, cohort)
-    return bool(roots) and kind_of(cohort.stand) in ("broadcast", "scatter") and roots <= set(cohort.ranks)
-
-
-def _lacks_all(of: WhereAllStand, cohort: Cohort, parted: Parting) -> bool:
-    """What all give to one ends once all have: nobody stands in it still where all others are in a call of everybody's
-    that is none of one root."""
-    together = all(known(one.stand) and not rooted(one.stand) for one in parted.usual)
-    return kind_of(cohort.stand) in ("gather", "reduce") and together and not of.unseen
-
-
-def _by_role(of: WhereAllStand, parted: Parting) -> bool:
+def _by_role(of: WhereAllStand, divergence: StackDivergence) -> bool:
     """Whether the odd ones may stand elsewhere by their role, as the stages of a pipeline do.
 
     Not where all others wait in one and the same collective: no stage sends or receives then.
     """
-    usual = parted.usual[0].stand
-    together = len(parted.usual) == 1 and usual.activity == "collective" and known(usual)
+    usual = divergence.usual[0].stand
+    together = len(divergence.usual) == 1 and usual.activity == "collective" and known(usual)
     return of.transfers and not together
 
 
-def _cause(parted: Parting) -> str:
-    if all("group" in cohort.stand.op for cohort in parted.odd if cohort.stand.activity == "init") and all(
-        cohort.stand.activity == "init" for cohort in parted.odd
-    ):
+def _cause(divergence: StackDivergence) -> str:
+    if all(
+        "group" in cohort.stand.op for cohort in divergence.odd if cohort.stand.activity == "init"
+    ) and all(cohort.stand.activity == "init" for cohort in divergence.odd):
         return "group_mismatch"
-    if all(cohort.stand.activity == "teardown" for cohort in parted.odd):
+    if all(cohort.stand.activity == "teardown" for cohort in divergence.odd):
         return "early_exit"
     return "different_collective"
 
 
-def _unlike(parted: Parting) -> bool:
+def _unlike(divergence: StackDivergence) -> bool:
     """The calls cannot belong together: else a call too many or too few before may have shifted all after it.
 
     Who waits as or for the root of a call may wait for one that went on with the others.
     """
-    odd = {kind_of(cohort.stand) for cohort in parted.odd}
-    usual = {kind_of(cohort.stand) for cohort in parted.usual}
-    return not odd & usual and not any(rooted(cohort.stand) for cohort in parted.odd)
+    odd = {kind_of(cohort.stand) for cohort in divergence.odd}
+    usual = {kind_of(cohort.stand) for cohort in divergence.usual}
+    return not odd & usual and not any(rooted(cohort.stand) for cohort in divergence.odd)

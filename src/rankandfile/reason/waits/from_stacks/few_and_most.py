@@ -7,19 +7,19 @@ the job has smaller groups that is not so: who waits in a call of one may have b
 from __future__ import annotations
 
 from .kinds import known, rooted
-from .places import Parting
+from .places import StackDivergence
 from .where_all_stand import WhereAllStand
 
 
-def most_are_in_one_call(of: WhereAllStand, parted: Parting) -> bool:
+def most_are_in_one_call(of: WhereAllStand, divergence: StackDivergence) -> bool:
     """Two thirds or more wait in one call of all ranks, the others in one other, as far as anything tells.
 
     Not where one gives or gets, as who is past that owes nothing; nor in the making of a group or in a transfer, where
     a mate among the others may be at fault.
     """
-    if len(parted.usual) != 1 or len(parted.odd) != 1 or of.transfers or not of.no_smaller_group_told:
+    if len(divergence.usual) != 1 or len(divergence.odd) != 1 or of.transfers or not of.no_smaller_group_told:
         return False
-    few, most = parted.odd[0], parted.usual[0]
+    few, most = divergence.odd[0], divergence.usual[0]
     if 2 * len(few.ranks) > len(most.ranks):
         return False
     return all(

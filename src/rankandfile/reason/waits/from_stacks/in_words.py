@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from rankandfile.model.causes import RECEIVES_FROM, SENDS_TO
 from rankandfile.reason.words import ranks_words, upper, verb
@@ -15,12 +17,25 @@ from .where_all_stand import WhereAllStand
 MOST_PLACES = 6
 #: So many that do the same, each with a rank of its own, are told of together.
 _ROW = 3
-_TRANSFER = re.compile(rf"(?P<verb>{RECEIVES_FROM}|{SENDS_TO}) (?P<peer>\d+),? (?P<rest>.+)")
-#: How what one of them does goes on, and what several do.
-_OF_SEVERAL = {
-    "before it sends": "before they send",
-    "before it receives": "before they receive",
-}
+
+
+class Transfer(Struct, frozen=True):
+    """A message that a rank waits to send or to get, before it does the other of the two."""
+
+    sends: bool
+    peer: int
+
+    @property
+    def words(self) -> str:
+        """`receives from rank 2 before it sends`."""
+        return f"{SENDS_TO if self.sends else RECEIVES_FROM} {self.peer} before it {self.then}s"
+
+    @property
+    def then(self) -> str:
+        return "receive" if self.sends else "send"
+
+
+Doing: TypeAlias = "str | Transfer"
 
 
 def ranks_of(places: Iterable[Cohort]) -> tuple[int, ...]:
@@ -49,33 +64,32 @@ def places_words(places: Iterable[Cohort]) -> str:
     return "; ".join(place_words(cohort) for cohort in list(places)[:MOST_PLACES])
 
 
-def doing_words(doing: dict[int, str]) -> str:
+def in_words(doing: Doing) -> str:
+    """What one rank does."""
+    return doing if isinstance(doing, str) else doing.words
+
+
+def doing_words(doing: Mapping[int, Doing]) -> str:
     """What each rank does, told once for those that do the same, each with a rank of its own or all with one."""
-    alike: dict[str, list[int]] = {}
-    for rank, words in doing.items():
-        alike.setdefault(_with_anybody(words), []).append(rank)
-    told: dict[str, list[int]] = {}
+    alike: dict[str | bool, list[int]] = {}
+    for rank, what in doing.items():
+        # With whomever: a transfer is like any other in its direction.
+        alike.setdefault(what if isinstance(what, str) else what.sends, []).append(rank)
+    told: dict[Doing | bool, list[int]] = {}
     for same, ranks in alike.items():
         for rank in ranks:
             told.setdefault(same if len(ranks) >= _ROW else doing[rank], []).append(rank)
     return upper("; ".join(f"{ranks_words(ranks)}: {_together(ranks, doing)}" for ranks in told.values()))
 
 
-def _with_anybody(words: str) -> str:
-    """The same for those that do the same with other ranks."""
-    found = _TRANSFER.fullmatch(words)
-    return f"{found['verb']} {found['rest']}" if found and found["rest"] in _OF_SEVERAL else words
-
-
-def _together(ranks: Sequence[int], doing: dict[int, str]) -> str:
+def _together(ranks: Sequence[int], doing: Mapping[int, Doing]) -> str:
     """``send to ranks 2, 4 and 0 before they receive``: the other ranks in the order of these."""
     if len({doing[rank] for rank in ranks}) == 1:
-        return doing[ranks[0]]
-    found = [one for rank in ranks if (one := _TRANSFER.fullmatch(doing[rank]))]
-    *most, last = [one["peer"] for one in found]
-    verb_, _, how = found[0]["verb"].partition(" ")
-    rest = _OF_SEVERAL[found[0]["rest"]]
-    return f"{verb_.removesuffix('s')} {how}s {', '.join(most)} and {last} {rest}"
+        return in_words(doing[ranks[0]])
+    transfers = [one for rank in ranks if isinstance(one := doing[rank], Transfer)]
+    *most, last = [str(one.peer) for one in transfers]
+    how = "send to" if transfers[0].sends else "receive from"
+    return f"{how} ranks {', '.join(most)} and {last} before they {transfers[0].then}"
 
 
 def waiting_words(of: WhereAllStand, ranks: Iterable[int], whom: str) -> str:

@@ -105,13 +105,13 @@ def _there(facts: RankFacts, places: list[CodePlace], outer: list[CodePlace]) ->
     return tuple(reversed(told or there))
 
 
-def left_at(parted: Parting) -> CodePlace | None:
+def left_at(divergence: StackDivergence) -> CodePlace | None:
     """The line from which the odd ones went another way, in a function of the program that the others are in too."""
-    if len(parted.odd) != 1:
+    if len(divergence.odd) != 1:
         return None
-    odd = parted.odd[0]
+    odd = divergence.odd[0]
     for depth, (step, place) in enumerate(zip(odd.path, odd.places, strict=True)):
-        others = {one.path[depth] if depth < len(one.path) else None for one in parted.usual}
+        others = {one.path[depth] if depth < len(one.path) else None for one in divergence.usual}
         if step in others:
             continue
         same = all(o is not None and (o.function, _file(o)) == (step.function, _file(step)) for o in others)
@@ -123,7 +123,7 @@ def _file(step: Step) -> str:
     return step.at.rpartition(":")[0]
 
 
-class Parting(NamedTuple):
+class StackDivergence(NamedTuple):
     """Where the ways of the ranks part first, from the outermost frame inwards."""
 
     usual: tuple[Cohort, ...]
@@ -132,7 +132,7 @@ class Parting(NamedTuple):
     """The others; all of them, where no way was that of most."""
 
 
-def parting(places: list[Cohort]) -> Parting | None:
+def stack_divergence(places: list[Cohort]) -> StackDivergence | None:
     """None where all stand in one place."""
     depth = 0
     while len(places) > 1:
@@ -160,9 +160,9 @@ def _step_at(path: Path, depth: int) -> object:
     return path[depth] if depth < len(path) else None
 
 
-def _most(ways: list[list[Cohort]]) -> Parting:
+def _most(ways: list[list[Cohort]]) -> StackDivergence:
     ways = sorted(ways, key=lambda way: -sum(len(cohort.ranks) for cohort in way))
     usual, others = ways[0], [cohort for way in ways[1:] for cohort in way]
     if sum(len(c.ranks) for c in usual) > sum(len(c.ranks) for c in others):
-        return Parting(tuple(usual), tuple(others))
-    return Parting((), tuple(cohort for way in ways for cohort in way))
+        return StackDivergence(tuple(usual), tuple(others))
+    return StackDivergence((), tuple(cohort for way in ways for cohort in way))

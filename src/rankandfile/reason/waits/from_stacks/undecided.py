@@ -10,7 +10,7 @@ from .called import divergence_of
 from .in_words import MOST_PLACES, place_words
 from .kinds import kind_of, known, rooted
 from .make_finding import make_finding, next_step
-from .places import Parting, parting
+from .places import StackDivergence, stack_divergence
 from .where_all_stand import WhereAllStand
 
 
@@ -18,7 +18,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
     """Nobody can be named: where each stands, the odd ones first, and the one thing to do next."""
     if not of.stands:
         return None
-    parted = parting(of.cohorts)
+    divergence = stack_divergence(of.cohorts)
     moving = of.moving
     shown = sorted(of.cohorts, key=lambda cohort: (len(cohort.ranks), cohort.ranks))
     moved = set(moving) == set(of.stands) and not of.stays and not of.unseen and of.at_work_at_last
@@ -35,7 +35,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
             "None of them is seen to wait for another, and none is seen at work: a call into C leaves no frame, and "
             "any of these lines may wait"
         )
-    elif parted is None:
+    elif divergence is None:
         told = "All that were seen stand in one place, so the stacks accuse nobody"
     else:
         told = "Who is out of line the stacks alone do not tell"
@@ -44,7 +44,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
     also = f" {upper(ranks_words(unseen))} left no stack." if unseen else ""
     return make_finding(
         of,
-        cause="no_hang" if moved else _open_cause(of, parted),
+        cause="no_hang" if moved else _open_cause(of, divergence),
         confidence="hypothesis",
         what=f"{places}. {told}" if places else told,
         also=also,
@@ -53,7 +53,7 @@ def undecided(of: WhereAllStand) -> Finding | None:
         hang=bool(of.waiting or of.stays) and not (moving and not of.stays),
         evidence=[i for cohort in shown[:MOST_PLACES] for i in cohort.stand.evidence[:1]],
         divergence=divergence_of(of, tuple(of.cohorts))
-        if parted and of.waiting and not of.transfers
+        if divergence and of.waiting and not of.transfers
         else None,
         missing=(Missing(what="whether it still does", how="another look"),) if moved else (next_step(of),),
     )
@@ -69,20 +69,20 @@ def _of_moving(of: WhereAllStand, moving: tuple[int, ...]) -> str:
     )
 
 
-def _open_cause(of: WhereAllStand, parted: Parting | None) -> str:
+def _open_cause(of: WhereAllStand, divergence: StackDivergence | None) -> str:
     """Ranks of one group in calls of two kinds went two ways, whoever of them was to go which."""
-    if parted is None or of.elsewhere or of.unseen or not (of.stays or of.alike) or not of.one_group:
+    if divergence is None or of.elsewhere or of.unseen or not (of.stays or of.alike) or not of.one_group:
         return "undetermined"
-    kinds = {kind_of(cohort.stand) for cohort in (*parted.odd, *parted.usual)}
-    known_kinds = all(known(cohort.stand) for cohort in (*parted.odd, *parted.usual))
-    parts_ways = len(kinds) > 1 and known_kinds and not _each_at_its_number(of, parted)
+    kinds = {kind_of(cohort.stand) for cohort in (*divergence.odd, *divergence.usual)}
+    known_kinds = all(known(cohort.stand) for cohort in (*divergence.odd, *divergence.usual))
+    parts_ways = len(kinds) > 1 and known_kinds and not _each_at_its_number(of, divergence)
     return "different_collective" if parts_ways else "undetermined"
 
 
-def _each_at_its_number(of: WhereAllStand, parted: Parting) -> bool:
+def _each_at_its_number(of: WhereAllStand, divergence: StackDivergence) -> bool:
     """By the watchdogs' numbers those in calls of one kind wait in one call, and the others in another; and what comes
     first is of one root: some are only further on than the rest, as it may be."""
-    cohorts = (*parted.odd, *parted.usual)
+    cohorts = (*divergence.odd, *divergence.usual)
     told = {(of.numbers.get(rank), kind_of(one.stand)) for one in cohorts for rank in one.ranks}
     numbers = [number for number, _ in told if number is not None]
     if len(numbers) != len(told) or len({*numbers}) != len(told) or len(told) == 1:

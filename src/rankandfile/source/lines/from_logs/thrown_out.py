@@ -43,14 +43,14 @@ def thrown_out(search: Search, found: Sequence[CodeDivergence]) -> FoundLine | N
 def _around(search: Search, divergence: CodeDivergence) -> Iterator[tuple[SourcePlace, ast.ExceptHandler]]:
     """The handlers in whose `try` the normal side waits, and the other does not stand."""
     normal, culprit = divergence.normal, divergence.culprit
-    parted = first_unlike(normal.path, culprit.path)
-    if parted is None or not divergence.settled:
+    diverged_at = first_unlike(normal.path, culprit.path)
+    if diverged_at is None or not divergence.settled:
         return
-    there = search.places.find(culprit.path[parted])
-    for depth in range(len(normal.path) - 1, parted - 1, -1):
+    there = search.places.find(culprit.path[diverged_at])
+    for depth in range(len(normal.path) - 1, diverged_at - 1, -1):
         place = search.places.find(normal.path[depth])
         if place is not None and place.known:
-            inside = handlers_around(there) if depth == parted and there is not None else []
+            inside = handlers_around(there) if depth == diverged_at and there is not None else []
             caught = (handler for handler in handlers_around(place) if handler not in inside)
             yield from ((place, handler) for handler in caught if _is_last(place, handler))
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rankandfile.model.column import Row
 from rankandfile.model.events import event_id
 from rankandfile.model.heuristics import Heuristic
 from rankandfile.source.dependence.syntax import ancestors
@@ -98,7 +98,7 @@ def written_within(search: Search, inside: list[ast.stmt]) -> list[Wrote]:
     return [by_rank[rank] for rank in sorted(by_rank)]
 
 
-def own_lines(search: Search) -> Sequence[dict[str, Any]]:
+def own_lines(search: Search) -> Sequence[Row]:
     """What ranks wrote alone; nothing where too few are heard to say so."""
     own = search.case.own_last_lines
     heard = search.case.events["rank"].drop_nulls().n_unique() if own else 0

@@ -9,10 +9,10 @@ from rankandfile.model.diagnosis import Verdict
 from rankandfile.model.heuristics import heuristic
 from rankandfile.model.known.group_makers import GROUP_MAKERS
 from rankandfile.source.dependence.syntax import argument, asked_first, spans
+from rankandfile.source.effects.divergence import PossibleDivergence
+from rankandfile.source.effects.divergences import PossibleDivergences
 from rankandfile.source.effects.event import Event
 from rankandfile.source.effects.loud import Effects
-from rankandfile.source.effects.parting import Parting
-from rankandfile.source.effects.partings import Partings
 from rankandfile.source.lines.found_line import FoundLine, Search
 from rankandfile.source.lines.held_line import standing
 from rankandfile.source.lines.of_one_rank import said
@@ -28,14 +28,16 @@ def made_by_some(search: Search, verdict: Verdict) -> FoundLine | None:
     here = said(search, verdict)
     if here is None or not _all_stand(search, here):
         return None
-    partings = Partings(search.program)
-    others = {each.site: each for each in _made(partings.effects) if not _at(each, here)}
+    divergences = PossibleDivergences(search.program)
+    others = {each.site: each for each in _made(divergences.effects) if not _at(each, here)}
     if not others:
         return None
-    found = [p for f in partings.effects.loud for p in partings.that_differ(f) if p.event.site in others]
+    found = [
+        p for f in divergences.effects.loud for p in divergences.that_differ(f) if p.event.site in others
+    ]
     # Nearest to the call first. Whoever asks for a group first makes it: who asks for which is decided before.
-    found.sort(key=lambda parting: (_remembers(parting), len(parting.calls)))
-    made = {parting.event.site: parting.event for parting in found} or others
+    found.sort(key=lambda divergence: (_remembers(divergence), len(divergence.calls)))
+    made = {divergence.event.site: divergence.event for divergence in found} or others
     if len(made) != 1:
         return None
     (event,) = made.values()
@@ -71,5 +73,5 @@ def _at(event: Event, here: SourcePlace) -> bool:
     return event.function.module.path == here.path and spans(event.site, here.line)
 
 
-def _remembers(parting: Parting) -> bool:
-    return isinstance(parting.owner, ast.If) and asked_first(parting.owner)
+def _remembers(divergence: PossibleDivergence) -> bool:
+    return isinstance(divergence.owner, ast.If) and asked_first(divergence.owner)

@@ -69,7 +69,7 @@ def _between(search: Search, one: CallPath, other: CallPath, depth: int) -> dict
     if not mine or not theirs:
         return {}
     at, *further = mine
-    block, first, last = _parted(at.function.node, at.line, theirs[0].line)
+    block, first, last = _diverging(at.function.node, at.line, theirs[0].line)
     around = [*block[: first + 1], *block[last:]]
     made = [(one[depth], at.function, statement) for statement in block[first + 1 : last]]
     for frame, place in zip(one[depth + 1 :], further, strict=True):
@@ -96,12 +96,12 @@ def _places(search: Search, path: CallPath) -> list[SourcePlace]:
     return found if len(found) == len(path) else []
 
 
-def _parted(outer: ast.AST, here: int, there: int) -> tuple[Sequence[ast.stmt], int, int]:
+def _diverging(outer: ast.AST, here: int, there: int) -> tuple[Sequence[ast.stmt], int, int]:
     """The innermost row of statements in which the two lines are in two of them, and which; an empty one if none."""
     for block in (getattr(outer, name, None) for name in ("body", "orelse", "finalbody")):
         at = [next((n for n, s in enumerate(block or ()) if spans(s, line)), None) for line in (here, there)]
         if block and at[0] is not None and at[1] is not None:
-            return (block, at[0], at[1]) if at[0] != at[1] else _parted(block[at[0]], here, there)
+            return (block, at[0], at[1]) if at[0] != at[1] else _diverging(block[at[0]], here, there)
     return (), 0, 0
 
 

@@ -63,8 +63,8 @@ def _ways_by(search: Search, rank: int, paths: dict[int, CallPath]) -> Around:
 
 def _own_functions(search: Search, rank: int, paths: dict[int, CallPath]) -> set[Function]:
     path = paths[rank]
-    parted = max((first_unlike(path, other) or 0 for at, other in paths.items() if at != rank), default=0)
-    places = (search.places.find(frame) for frame in path[parted + 1 :])
+    depth = max((first_unlike(path, other) or 0 for at, other in paths.items() if at != rank), default=0)
+    places = (search.places.find(frame) for frame in path[depth + 1 :])
     return {place.function for place in places if place is not None and place.known}
 
 

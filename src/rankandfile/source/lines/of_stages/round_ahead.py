@@ -52,9 +52,9 @@ def round_ahead(search: Search, verdict: Verdict) -> FoundLine | None:
     if not ahead or len({stage.path for stage in waiting}) != 1 or suspects - {stage.rank for stage in ahead}:
         return None
     theirs = waiting[0].path
-    parted = {first_unlike(stage.path, theirs) for stage in ahead}
-    depth = parted.pop()
-    if parted or depth is None or not all(_in_a_round(search, stage, theirs, depth) for stage in ahead):
+    depths = {first_unlike(stage.path, theirs) for stage in ahead}
+    depth = depths.pop()
+    if depths or depth is None or not all(_in_a_round(search, stage, theirs, depth) for stage in ahead):
         return None
     if not all(_as_many(search, stage, stages, depth) for stage in ahead):
         return None

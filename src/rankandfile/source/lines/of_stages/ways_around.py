@@ -87,10 +87,10 @@ def _can_go(
         return None
     if outcome not in search.one_rank(owing.rank).outcomes(node.test, function):
         return None
-    return reason if reason.level != "axes" or _apart(search, reason, owing, waiter) else None
+    return reason if reason.level != "axes" or _along_it(search, reason, owing, waiter) else None
 
 
-def _apart(search: Search, reason: Reason, one: Stage, other: Stage) -> bool:
+def _along_it(search: Search, reason: Reason, one: Stage, other: Stage) -> bool:
     """The two lie along an axis along which it differs."""
     lines = (search.job.line(axis, one.rank) for axis in reason.axes)
     return any(line is not None and other.rank in line for line in lines)

@@ -196,13 +196,13 @@ def _put_in(search: Search, found: FoundLine, more: PutIn) -> FoundLine:
     )
 
 
-def _singled_out(search: Search, more: PutIn, parted: CodeDivergence | None) -> tuple[int, ...]:
+def _singled_out(search: Search, more: PutIn, divergence: CodeDivergence | None) -> tuple[int, ...]:
     """The side that alone comes through the test, where that asks for ranks by their number."""
     compared = [n for n in ast.walk(more.test.test) if isinstance(n, ast.Compare)]
     asks = any(isinstance(op, (ast.Eq, ast.In)) for node in compared for op in node.ops)
-    if parted is None or more.reason.source != "rank_api" or not asks:
+    if divergence is None or more.reason.source != "rank_api" or not asks:
         return ()
-    sides = parted.normal, parted.culprit
+    sides = divergence.normal, divergence.culprit
     ways = [search.one_rank(side.rank).outcomes(more.test.test, more.around) for side in sides]
     able = [side for side, way in zip(sides, ways, strict=True) if True in way]
     return tuple(ranks_of(able[0].ranks) or [able[0].rank]) if len(able) == 1 else ()

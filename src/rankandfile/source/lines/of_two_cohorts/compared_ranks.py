@@ -33,7 +33,7 @@ def divergences(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
         found = list(_pairs(paths, witnesses, guilty, True))
     if not cohorts:
         found = list(_awaited(paths, verdict)) or list(_looked_at(paths))
-        found = found or list(same_round(paths, verdict)) or list(_seen_apart(paths, verdict))
+        found = found or list(same_round(paths, verdict)) or list(_seen_to_diverge(paths, verdict))
     left_out = verdict.cause == "skipped_collective" and bool(verdict.culprits)
     for divergence in sorted(found, key=lambda one: not (one.before and one.exact)):
         yield replace(divergence, left_out=left_out and divergence.culprit.seen)
@@ -112,7 +112,7 @@ def _looked_at(paths: CallPaths) -> Iterator[CodeDivergence]:
                 yield found
 
 
-def _seen_apart(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
+def _seen_to_diverge(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
     """Whoever is named for the way it went, against the others: by where they were seen, as nobody's call tells it."""
     culprits = {culprit.rank for culprit in verdict.culprits}
     if not culprits or CAUSES[verdict.cause].family != "paths":

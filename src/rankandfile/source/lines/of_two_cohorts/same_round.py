@@ -20,12 +20,12 @@ def same_round(paths: CallPaths, verdict: Verdict) -> Iterator[CodeDivergence]:
     for wait in verdict.waits[:MOST_WITNESSES]:
         for one in ranks_of(wait.ranks)[:1]:
             for other in ranks_of(wait.waits_for)[:1]:
-                found = _parted(paths, one, other, wait.ranks, wait.waits_for)
+                found = _diverging(paths, one, other, wait.ranks, wait.waits_for)
                 if found is not None:
                     yield found
 
 
-def _parted(paths: CallPaths, one: int, other: int, ranks: str, others: str) -> CodeDivergence | None:
+def _diverging(paths: CallPaths, one: int, other: int, ranks: str, others: str) -> CodeDivergence | None:
     ours, theirs = paths.calls(one), paths.calls(other)
     if one == other or len(ours) < 2 or not _whole(ours) or not _whole(theirs) or not paths.now(other):
         return None

@@ -49,13 +49,13 @@ def _again(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     before, again, on = divergence.before, divergence.culprit.path, divergence.normal.path
     if not again or not on:
         return None
-    parted, reachability = first_unlike(before, on) or 0, Reachability(search.places)
-    if parted >= len(before):
+    diverged_at, reachability = first_unlike(before, on) or 0, Reachability(search.places)
+    if diverged_at >= len(before):
         return None
     # It may as well have come round without what the others did: then only a wrapper that tries again comes before.
-    around = reachability.comes_round(before[parted], on[parted].line)
+    around = reachability.comes_round(before[diverged_at], on[diverged_at].line)
     for depth in range(len(before) - 1, 0, -1):
-        if depth < parted and reachability.loops(on[depth], on[depth + 1].function):
+        if depth < diverged_at and reachability.loops(on[depth], on[depth + 1].function):
             # A loop in between brought it round: nothing was run again.
             return None
         # The function is left, and entered from the same line of what is around it.

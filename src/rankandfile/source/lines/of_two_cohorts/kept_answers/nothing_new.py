@@ -23,10 +23,10 @@ from rankandfile.source.registry.tables import TABLE
 def nothing_new(search: Search, divergence: CodeDivergence) -> FoundLine | None:
     """The decision upon which the object was given something new, where that can differ between ranks."""
     normal = divergence.normal
-    parted = first_unlike(normal.path, divergence.culprit.path)
-    if parted is None:
+    diverged_at = first_unlike(normal.path, divergence.culprit.path)
+    if diverged_at is None:
         return never_told(search, normal.path, divergence)
-    given = _given_upon(search, normal.path[parted:])
+    given = _given_upon(search, normal.path[diverged_at:])
     if given is None:
         return None
     story = (

@@ -23,7 +23,7 @@ _MOST_KNOWN = 20_000
 
 
 @dataclass(frozen=True)
-class Parted:
+class CallDivergence:
     """The first call that is not the same."""
 
     number: int
@@ -100,7 +100,7 @@ class Pair:
 
 def differing(
     histories: Mapping[int, History], agreed: dict[int, int], pairs: dict[int, Pair]
-) -> Parted | None:
+) -> CallDivergence | None:
     """The first call of the group that is not the same on all. `agreed` and `pairs` are kept from look to look: how far
     each rank has been compared already."""
     usable = {rank: one for rank, one in histories.items() if one.calls and not one.unsure}
@@ -117,7 +117,7 @@ def differing(
             found.append(number)
     if found:
         number = _origin(usable, min(found))
-        return _parted(usable, number, min(found))
+        return _divergence(usable, number, min(found))
     for rank, one in usable.items():
         agreed[rank] = one.last
     first = min(usable)
@@ -126,7 +126,7 @@ def differing(
         for rank, one in usable.items()
         if rank != first and (number := pairs.setdefault(rank, Pair()).look(usable[first], one)) is not None
     ]
-    return _parted(usable, min(shifted), 0) if shifted else None
+    return _divergence(usable, min(shifted), 0) if shifted else None
 
 
 def _origin(histories: Mapping[int, History], number: int) -> int:
@@ -156,7 +156,7 @@ def _begins(ahead: History, behind: History, number: int, shift: int) -> int:
         at -= 1
 
 
-def _parted(histories: Mapping[int, History], number: int, shows: int) -> Parted:
+def _divergence(histories: Mapping[int, History], number: int, shows: int) -> CallDivergence:
     by_call: dict[tuple[int, int], list[int]] = {}
     for rank, one in sorted(histories.items()):
         call = one.at(number)
@@ -171,7 +171,7 @@ def _parted(histories: Mapping[int, History], number: int, shows: int) -> Parted
     elif len(ranked) == 2:
         odd = _unlike_before(histories, sides, number)
         sides = tuple(sorted(sides, key=lambda side: side[0] != odd))
-    return Parted(number, sides, shows, odd)
+    return CallDivergence(number, sides, shows, odd)
 
 
 def _of(histories: Mapping[int, History], rank: int, number: int) -> Call:

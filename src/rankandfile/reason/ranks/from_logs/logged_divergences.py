@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import Any
 
 import polars as pl
 from msgspec import Struct
 
+from rankandfile.model.column import Row
 from rankandfile.model.diagnosis import Location
 from rankandfile.model.events import event_id
 from rankandfile.reason.facts import Facts
 from rankandfile.reason.words import shortened
 
 from .accounts import fields_of
-
-Row = dict[str, Any]
 
 _CAUSES = {
     "said_no_data": "uneven_inputs",
@@ -43,7 +41,7 @@ _PLACE = re.compile(
 _LONGEST = 200
 
 
-class Departure(Struct, frozen=True):
+class LoggedDivergence(Struct, frozen=True):
     rank: int
     cause: str
     words: str
@@ -51,7 +49,7 @@ class Departure(Struct, frozen=True):
     place: Location | None
 
 
-def departures(facts: Facts) -> dict[int, Departure]:
+def logged_divergences(facts: Facts) -> dict[int, LoggedDivergence]:
     """By rank, for as many as are fewer than the others."""
     events = facts.case.events
     rows = events.filter(
@@ -71,20 +69,20 @@ def departures(facts: Facts) -> dict[int, Departure]:
         if known is None or _ORDER.index(str(row["kind"])) <= _ORDER.index(str(known["kind"])):
             found[row["rank"]] = row
     return (
-        {rank: _departure(facts, row) for rank, row in found.items()}
+        {rank: _logged_divergence(facts, row) for rank, row in found.items()}
         if 2 * len(found) < len(everyone)
         else {}
     )
 
 
-def _departure(facts: Facts, row: Row) -> Departure:
+def _logged_divergence(facts: Facts, row: Row) -> LoggedDivergence:
     cause = _CAUSES[str(row["kind"])]
     if cause == "skipped_collective" and (
         row["rank"] in facts.accounts.caught or _AN_EXCEPTION.search(row["text"])
     ):
         cause = "swallowed_exception"
     text = " ".join(str(row["text"]).split())
-    return Departure(
+    return LoggedDivergence(
         row["rank"],
         cause,
         shortened(text, _LONGEST),
@@ -99,9 +97,9 @@ def place_in(text: str) -> Location | None:
     return Location(file=match[1], line=int(match[2]), function=None) if match else None
 
 
-def elsewhere(facts: Facts) -> dict[int, Departure]:
+def elsewhere(facts: Facts) -> dict[int, LoggedDivergence]:
     """Those of them whose last line is none that any of the others, of whom there are two or more, has for its last."""
-    said = departures(facts)
+    said = logged_divergences(facts)
     last = {rank: _NUMBER.sub("#", line) for rank, line in facts.accounts.last_lines.items()}
     others = {shape for rank, shape in last.items() if rank not in said}
     if 0 in said or len(last.keys() - said.keys()) < 2:

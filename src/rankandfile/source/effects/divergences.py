@@ -1,4 +1,4 @@
-"""Where ranks can part: decisions after which different collectives follow, as far as that is not made good again.
+"""Where ranks can diverge: decisions after which different collectives follow, as far as that is not made good again.
 
 In: a function that issues collectives. Out: its decisions of which one outcome issues what the other does not, with
 the first collective that is missing, and the calls through which it is reached. Whether ranks can decide differently
@@ -20,11 +20,11 @@ from rankandfile.source.flow.graph import RAISED, Decision, Graph, Node
 from rankandfile.source.flow.joins import common, joins
 from rankandfile.source.program.modules import Function, Program
 
+from .divergence import Leaving, PossibleDivergence
 from .event import Event
 from .handlers import handlers
 from .join_context import is_joined
 from .loud import Effects, Ends, Opaque, effects_of
-from .parting import Leaving, Parting
 from .raised_inside import caught_from_inside
 from .roles import Answers, Roles
 from .sequences import Open, Place, Sequences, Ways, same_answers
@@ -39,8 +39,8 @@ _ROUND = ("break", "continue", "loop")
 _MOST_TRIED = 12
 
 
-class Partings:
-    """The partings of the functions of one program."""
+class PossibleDivergences:
+    """The divergences of the functions of one program."""
 
     def __init__(self, program: Program, effects: Effects | None = None) -> None:
         self.program = program
@@ -48,7 +48,7 @@ class Partings:
         self.roles = Roles(program)
         self._groups: dict[Event, str] = {}
 
-    def of(self, function: Function) -> Iterator[Parting]:
+    def of(self, function: Function) -> Iterator[PossibleDivergence]:
         """Those that stand in the function, in the order of its steps."""
         graph = graph_of(function)
         behind = joins(graph, self._ends)
@@ -73,10 +73,10 @@ class Partings:
 
     def _decided(
         self, function: Function, behind: dict[Node, Node], node: Node, decision: Decision
-    ) -> Iterator[Parting]:
+    ) -> Iterator[PossibleDivergence]:
         yes, no = _outcomes(node)
         for group, event, calls, when, instead in self._differing(function, behind, node, yes, no):
-            yield Parting(
+            yield PossibleDivergence(
                 function,
                 _condition(function, node, decision),
                 decision.owner,
@@ -89,14 +89,14 @@ class Partings:
                 node,
             )
 
-    def that_differ(self, function: Function) -> Iterator[Parting]:
-        """The partings of which it is known that ranks can decide differently, and which nothing makes good again."""
-        for parting in self.of(function):
-            if parting.reason.level not in ("axes", "varying") or is_joined(parting):
+    def that_differ(self, function: Function) -> Iterator[PossibleDivergence]:
+        """The divergences at which ranks are known to decide differently, and which nothing makes good again."""
+        for divergence in self.of(function):
+            if divergence.reason.level not in ("axes", "varying") or is_joined(divergence):
                 continue
-            made_good, certain = self._made_good(parting)
+            made_good, certain = self._made_good(divergence)
             if not made_good:
-                yield replace(parting, certain=certain)
+                yield replace(divergence, certain=certain)
 
     def _differing(
         self, function: Function, behind: dict[Node, Node], node: Node, yes: list[Node], no: list[Node]
@@ -130,10 +130,10 @@ class Partings:
                 other = next((e for e, _place in of[not when]), None)
                 yield group, event, place[3], when, other
 
-    def _made_good(self, parting: Parting) -> tuple[bool, bool]:
+    def _made_good(self, divergence: PossibleDivergence) -> tuple[bool, bool]:
         """Whether, over the whole function, a rank that decides one way issues what one does that decides the other;
         and whether ranks certainly decide differently."""
-        node, function, group = parting.node, parting.function, parting.group
+        node, function, group = divergence.node, divergence.function, divergence.group
         test = node.what
         if node.decision is None or node.decision.kind in ("for", "comprehension", "match"):
             return False, False
@@ -191,7 +191,9 @@ class Partings:
             return "exit"
         return _WORDS.get(type(last), "")
 
-    def _caught(self, function: Function, graph: Graph, behind: dict[Node, Node]) -> Iterator[Parting]:
+    def _caught(
+        self, function: Function, graph: Graph, behind: dict[Node, Node]
+    ) -> Iterator[PossibleDivergence]:
         """Exceptions that are swallowed: who raised goes past the collectives that follow in the `try`."""
         tried: dict[ast.AST, int] = {}
         for node in graph.nodes:
@@ -205,7 +207,7 @@ class Partings:
                 differing = self._differing(function, behind, node, calm, [handler.entry])
                 for group, event, calls, when, instead in differing:
                     if when:
-                        yield Parting(
+                        yield PossibleDivergence(
                             function,
                             handler.condition(function, node.what),
                             handler.owner,

@@ -8,7 +8,7 @@ from rankandfile.model.causes import CAUSES
 from rankandfile.model.sentence import told
 from rankandfile.reason.document import perhaps
 from rankandfile.reason.facts import Facts
-from rankandfile.reason.ranks.from_logs.departures import departures
+from rankandfile.reason.ranks.from_logs.logged_divergences import logged_divergences
 from rankandfile.reason.verdict.finding import Finding
 from rankandfile.reason.words import ranks_words, upper
 
@@ -24,7 +24,7 @@ def with_own_words(facts: Facts, finding: Finding) -> Finding:
     shows = finding.cause in _SHOWS or CAUSES[finding.cause].family == _ARGUMENTS
     if facts.call_table.calls.height or not finding.culprits or not shows or finding.location is not None:
         return finding
-    said = departures(facts)
+    said = logged_divergences(facts)
     named = [said[rank] for rank in finding.culprits if rank in said]
     if len(named) < len(finding.culprits) or len({one.cause for one in named}) != 1:
         return finding

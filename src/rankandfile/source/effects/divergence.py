@@ -1,4 +1,4 @@
-"""One decision after which ranks can part, with what follows one outcome only."""
+"""One decision upon which ranks can diverge, with what follows one outcome only."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Leaving: TypeAlias = Literal["", "return", "break", "continue", "raise", "exit",
 
 
 SWALLOWS = (ast.ExceptHandler, ast.With, ast.AsyncWith)
-"""Owners of partings at which one rank's exception ends."""
+"""Owners of divergences at which one rank's exception ends."""
 
 
-class Parting(Struct, frozen=True, eq=False, dict=True):
+class PossibleDivergence(Struct, frozen=True, eq=False, dict=True):
     """A decision of which one outcome issues a collective that the other does not."""
 
     function: Function
